@@ -1,0 +1,63 @@
+# `make course` and `make test` are the two to know. Everything installs into .venv, from requirements.txt.
+
+PYTHON ?= python3
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export PYDEVD_DISABLE_FILE_VALIDATION := 1
+
+.PHONY: help setup course release book sample lab lint test test-long test-cuda bench clean
+
+help:
+	@echo "make course     set up, release, build the book, grade the sample class"
+	@echo "make test       every test that is quick enough for every change"
+	@echo "make release    write exercises/ and the learners' zip"
+	@echo "make book       build the book; a warning is an error"
+	@echo "make lab        open the learners' notebook in JupyterLab"
+	@echo "make test-long  what is too dear for every change"
+
+setup: .venv/ready
+
+.venv/ready: requirements.txt pyproject.toml
+	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 10), "Python 3.10 or newer is needed; name it: make PYTHON=python3.12"'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+release: setup
+	autograder release
+
+book: setup
+	jupyter-book build . -n -W --keep-going
+
+sample: setup
+	python tests/sample_class.py build/sample-class
+	autograder grade build/sample-class --output build/sample-grades --seed 1 || test $$? -eq 1
+	autograder report build/sample-grades
+
+course: setup
+	@$(MAKE) --no-print-directory release
+	@$(MAKE) --no-print-directory book
+	@$(MAKE) --no-print-directory sample
+	@echo
+	@echo "The book:             $(CURDIR)/_build/html/index.html"
+	@echo "The learners' zip:    $(CURDIR)/dist/multi_head_attention.zip"
+	@echo "The sample class:     $(CURDIR)/build/sample-grades/report.html, grades.csv, students/"
+	@echo "Two of its submissions are broken on purpose. Your own class: autograder grade FOLDER --output grades"
+
+lab: setup
+	cd exercises/multi_head_attention && jupyter lab multi_head_attention.ipynb
+
+lint: setup
+	ruff check .
+	ruff format --check .
+	mypy
+
+test: lint
+	python -m pytest -m "not long" -n 2 --dist loadgroup
+
+test-long: setup
+	python -m pytest -m "long" -n 2 --dist loadgroup
+
+clean:
+	rm -rf _build build dist .jupyter_cache

@@ -1,0 +1,258 @@
+"""What the writer of a check uses: `stage`, and the fixtures `answer` and `draw`.
+
+A check is a pytest function on the trusted side. It sees observations only, never an object of the learner's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import torch
+
+from autograder import comparing
+from autograder.comparing import Difference
+from autograder.language import _
+from autograder.observations import Plain, Problem, Reply, Request
+from autograder.results import STAGES
+
+Function = TypeVar("Function", bound=Callable[..., None])
+
+
+class CheckFailed(Exception):
+    """A rule does not hold. expected, got and advice are for the learner; problem where an exception was in the way."""
+
+    def __init__(self, difference: Difference, problem: Problem | None = None) -> None:
+        super().__init__(difference.sentence)
+        self.difference = difference
+        self.problem = problem
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What `@stage` says of a check."""
+
+    name: str
+    points: float
+    hint: str
+    of: str
+    chapter: str
+
+
+def stage(
+    name: str, *, points: float, hint: str = "", of: str = "", chapter: str = ""
+) -> Callable[[Function], Function]:
+    """Mark a pytest function as a check of this stage, worth `points`.
+
+    name: one of `autograder.results.STAGES` except "loads", which the engine checks itself. hint: what to try.
+    of: the function judged, where an exercise has several. chapter: to reread, where not the exercise's own.
+    """
+    if name not in STAGES or name == "loads":
+        raise ValueError(f"{name!r} is no stage of a check; the stages are {', '.join(STAGES[1:])}.")
+
+    def mark(function: Function) -> Function:
+        function.stage = Stage(name, float(points), hint, of, chapter)  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A collected check: which exercise and function it judges, and the function to call."""
+
+    exercise: str
+    name: str
+    sentence: str
+    stage: Stage
+    function: Callable[..., None]
+
+    @property
+    def of(self) -> str:
+        """The function this check judges."""
+        return self.stage.of or self.exercise
+
+    def run(self, answer: Answer, draw: Draw) -> None:
+        """Call the check. Raises `CheckFailed` where the rule does not hold."""
+        wanted = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
+        fixtures: dict[str, Any] = {"answer": answer, "draw": draw}
+        self.function(**{name: fixtures[name] for name in wanted})
+
+
+class Draw:
+    """Inputs of a check: drawn from a seed on the first pass, then handed out again in the same order.
+
+    `drawn` is None on the first pass, else what that pass drew.
+    """
+
+    def __init__(self, seed: int, name: str, drawn: Sequence[Plain] | None = None) -> None:
+        digest = hashlib.blake2b(f"{seed}/{name}".encode(), digest_size=7).digest()
+        self._generator = torch.Generator().manual_seed(int.from_bytes(digest, "big"))
+        self._replayed = drawn
+        self.drawn: list[Plain] = []
+
+    def _next(self, make: Callable[[], Plain]) -> Any:
+        if self._replayed is None:
+            value = make()
+        elif len(self.drawn) < len(self._replayed):
+            value = self._replayed[len(self.drawn)]
+        else:
+            raise LookupError("A check drew more than it did on the pass over the reference.")
+        self.drawn.append(value)
+        return value.clone() if isinstance(value, torch.Tensor) else value  # so that no check changes what was drawn
+
+    def normal(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """Standard normal numbers, of size 1 each."""
+        return self._next(lambda: torch.randn(shape, generator=self._generator, dtype=torch.float64).to(dtype))  # type: ignore[no-any-return]
+
+    def uniform(self, low: float, high: float, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """Numbers spread evenly between low and high."""
+        return self._next(  # type: ignore[no-any-return]
+            lambda: (low + (high - low) * torch.rand(shape, generator=self._generator, dtype=torch.float64)).to(dtype)
+        )
+
+    def integers(self, low: int, high: int, *shape: int) -> torch.Tensor:
+        """Whole numbers from low to high - 1, int64."""
+        return self._next(lambda: torch.randint(low, high, shape, generator=self._generator))  # type: ignore[no-any-return]
+
+    def choice(self, options: Sequence[Plain]) -> Any:
+        """One of the options."""
+        return self._next(lambda: options[int(torch.randint(len(options), (), generator=self._generator))])
+
+    def permutation(self, size: int) -> torch.Tensor:
+        """The numbers 0 to size - 1 in another order than theirs (where size > 1), int64."""
+
+        def make() -> torch.Tensor:
+            order = torch.randperm(size, generator=self._generator)
+            return order.roll(1) if size > 1 and bool((order == torch.arange(size)).all()) else order
+
+        return self._next(make)  # type: ignore[no-any-return]
+
+    def mask(self, *shape: int) -> torch.Tensor:
+        """True (may look) and False, bool: along the last axis at least one True, and somewhere a False."""
+
+        def make() -> torch.Tensor:
+            mask = torch.rand(shape, generator=self._generator) < 0.6
+            rows = mask.view(-1, shape[-1])
+            kept = torch.randint(shape[-1], (rows.shape[0],), generator=self._generator)
+            rows[torch.arange(rows.shape[0]), kept] = True
+            if shape[-1] > 1 and bool(rows.all()):
+                rows[0, (kept[0] + 1) % shape[-1]] = False
+            return mask
+
+        return self._next(make)  # type: ignore[no-any-return]
+
+
+class Replies(Protocol):
+    """Where `answer.observe` finds what the learner's answer and the reference replied to a check's next request."""
+
+    def next(self, request: Request) -> tuple[Reply, Reply]:
+        """Learner's and reference's reply."""
+
+
+class Answer:
+    """The learner's answer, as a check sees it: something that can be observed."""
+
+    def __init__(self, exercise: str, check: str, seed: int, replies: Replies) -> None:
+        self._exercise, self._check, self._seed, self._replies = exercise, check, seed, replies
+        self._asked = 0
+        self.observed: list[Seen] = []
+
+    def observe(self, probe: str, *, may_fail: bool = False, **arguments: Plain) -> Seen:
+        """Run a probe beside the answer and beside the reference.
+
+        Raises `CheckFailed` when the learner's code raised, unless `may_fail`.
+        """
+        digest = hashlib.blake2b(f"{self._seed}/{self._check}/{self._asked}".encode(), digest_size=4).digest()
+        self._asked += 1
+        request = Request(self._exercise, self._check, probe, arguments, int.from_bytes(digest, "big"))
+        got, expected = self._replies.next(request)
+        seen = Seen(request, got, expected)
+        self.observed.append(seen)
+        if got.problem is not None and not may_fail:
+            raise CheckFailed(comparing.explain_problem(got.problem), got.problem)
+        return seen
+
+
+class Seen:
+    """The learner's observation beside the reference's, for one request."""
+
+    def __init__(self, request: Request, got: Reply, expected: Reply) -> None:
+        self.request, self._got, self._expected = request, got, expected
+
+    @property
+    def problem(self) -> Problem | None:
+        """The exception in the learner's code, None where there was none."""
+        return self._got.problem
+
+    @property
+    def reference(self) -> Any:
+        """The reference's observation, trusted."""
+        return self._expected.value
+
+    def _value(self, key: str) -> Any:
+        if isinstance(self._got.value, Mapping) and key in self._got.value:
+            return self._got.value[key]
+        raise self._failed(_("a value for `{key}`").format(key=key), _("none"))
+
+    @staticmethod
+    def _failed(expected: str, got: str, advice: str = "") -> CheckFailed:
+        return CheckFailed(Difference(expected, got, advice))
+
+    def tensor(self, key: str) -> torch.Tensor:
+        """The learner's tensor. Raises `CheckFailed` where it is something else."""
+        value = self._value(key)
+        if not isinstance(value, torch.Tensor):
+            raise self._failed(_("a tensor for `{key}`").format(key=key), comparing.describe(value))
+        return value
+
+    def number(self, key: str) -> float:
+        """The learner's number. Raises `CheckFailed` where it is something else."""
+        value = self._value(key)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise self._failed(_("a number for `{key}`").format(key=key), comparing.describe(value))
+        return value
+
+    def text(self, key: str) -> str:
+        """The learner's string. Raises `CheckFailed` where it is something else."""
+        value = self._value(key)
+        if not isinstance(value, str):
+            raise self._failed(_("a text for `{key}`").format(key=key), comparing.describe(value))
+        return value
+
+    def flag(self, key: str) -> bool:
+        """The learner's True or False. Raises `CheckFailed` where it is something else."""
+        value = self._value(key)
+        if not isinstance(value, bool):
+            raise self._failed(_("True or False for `{key}`").format(key=key), comparing.describe(value))
+        return value
+
+    def same_shape(self, *keys: str, axes: str = "") -> None:
+        """The tensor has the reference's shape, and was made from the input: neither handed back nor one number."""
+        for key in keys:
+            difference = comparing.compare_shape(
+                key, self.tensor(key), self.reference[key], axes.split(), self.request.arguments
+            )
+            if difference is not None:
+                raise CheckFailed(difference)
+
+    def same(self, *keys: str, axes: str = "") -> None:
+        """Shape and values are the reference's, within the course's tolerance."""
+        for key in keys:
+            difference = comparing.compare_tensor(key, self.tensor(key), self.reference[key], axes.split())
+            if difference is not None:
+                raise CheckFailed(difference)
+
+    def same_plain(self, *keys: str) -> None:
+        """Numbers, strings, lists and dicts are equal to the reference's."""
+        for key in keys:
+            difference = comparing.compare_plain(key, self._value(key), self.reference[key])
+            if difference is not None:
+                raise CheckFailed(difference)
+
+    def law(self, holds: bool, *, expected: str, got: str, advice: str = "") -> None:
+        """A rule that needs no reference. The texts are shown when it does not hold."""
+        if not holds:
+            raise self._failed(expected, got, advice)

@@ -1,0 +1,327 @@
+"""The commands, and nothing else: what is asked is read here, and what came of it is said here."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from autograder.course import Assignment, Course, CourseError
+
+OK, SOME_FAILED, WRONG_USAGE = 0, 1, 2
+
+
+class WrongUsage(Exception):
+    """The command cannot be carried out as it was given. The message is a sentence."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command. Returns its exit code: 0 well, 1 some submission or check failed, 2 wrong usage."""
+    options = _parser().parse_args(arguments)
+    from autograder.grading.finding import NothingFound
+    from autograder.notebooks import Unreadable
+
+    try:
+        return int(options.run(options))
+    except (CourseError, NothingFound, Unreadable, WrongUsage) as problem:
+        print(f"autograder: {problem}", file=sys.stderr)
+        return WRONG_USAGE
+    except KeyboardInterrupt:
+        print("autograder: stopped. What is written so far is whole; `--resume` goes on from there.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return SOME_FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="autograder", description="Release, check and grade a course on PyTorch.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    release = commands.add_parser("release", help="write exercises/ and the learners' zip in dist/")
+    release.add_argument("--assignment", metavar="NAME")
+    release.set_defaults(run=_release)
+
+    check = commands.add_parser("check", help="try the recorded checks on a notebook, as its learner sees them")
+    check.add_argument("notebook", type=Path, metavar="NOTEBOOK")
+    check.add_argument("exercises", nargs="*", metavar="EXERCISE")
+    check.set_defaults(run=_check)
+
+    grade = commands.add_parser("grade", help="grade notebooks, folders of them, nbgrader's tree, or zips of either")
+    grade.add_argument("paths", nargs="+", type=Path, metavar="PATH")
+    grade.add_argument("--output", type=Path, metavar="DIR", help="where grades.csv and students/ are written")
+    grade.add_argument("--jobs", type=_positive, metavar="N", help="processes that grade at once (default: one per core)")
+    grade.add_argument("--seed", type=_seed, metavar="N", help="the run's seed (default: drawn, and recorded)")
+    grade.add_argument("--resume", action="store_true", help="finish the run in DIR: skip who is done, keep its seed")
+    grade.add_argument("--gradebook", action="store_true", help="write the grades into nbgrader's gradebook as well")
+    grade.add_argument("--only", metavar="STUDENT", help="print one student's result; writes nothing")
+    grade.add_argument("--check", metavar="NAME", help="with --only: print this check or exercise alone")
+    grade.add_argument("--assignment", metavar="NAME")
+    grade.add_argument("--unsandboxed", action="store_true", help="run submissions without isolation: only those you trust")
+    grade.set_defaults(run=_grade)
+
+    report = commands.add_parser("report", help="the class report as one HTML page")
+    report.add_argument("folder", type=Path, metavar="DIR")
+    report.add_argument("--hide-names", action="store_true", help="leave students' names out")
+    report.set_defaults(run=_report)
+
+    export = commands.add_parser("export", help="grades for the systems that instructors use")
+    export.add_argument("folder", type=Path, metavar="DIR")
+    export.add_argument("--to", required=True, choices=("csv", "canvas", "moodle", "gradescope"))
+    export.set_defaults(run=_export)
+
+    verify = commands.add_parser("verify", help="prove the course: reference, stubs, wrong and right answers, leaks")
+    verify.add_argument("--assignment", metavar="NAME")
+    verify.add_argument("--seeds", type=_positive, default=2, metavar="N", help="how many seeds (default: 2)")
+    verify.add_argument("--unsandboxed", action="store_true")
+    verify.set_defaults(run=_verify)
+
+    doctor = commands.add_parser("doctor", help="what this machine offers")
+    doctor.set_defaults(run=_doctor)
+    return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("expected a number of 1 or more")
+    return number
+
+
+def _seed(text: str) -> int:
+    from autograder.grading.class_run import LARGEST_SEED
+
+    number = int(text)
+    if not 0 <= number < LARGEST_SEED:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to {LARGEST_SEED - 1}")
+    return number
+
+
+def _course() -> Course:
+    return Course.find(Path.cwd())
+
+
+def _release(options: argparse.Namespace) -> int:
+    from autograder.release import release
+
+    course = _course()
+    names = [options.assignment] if options.assignment else list(course.sources)
+    for name in names:
+        print(release(course, name).sentence)
+    return OK
+
+
+# -- the learner's command --------------------------------------------------------------------------------------------
+
+
+def _check(options: argparse.Namespace) -> int:
+    from autograder.notebook_check import CheckError
+    from autograder.notebook_file import check_file
+
+    try:
+        checked = check_file(options.notebook, _assignment_for(options.notebook), options.exercises)
+    except CheckError as problem:
+        raise WrongUsage(str(problem)) from None
+    for one in checked:
+        print(one.text())
+    return OK if all(one.passed for one in checked) else SOME_FAILED
+
+
+def _assignment_for(notebook: Path) -> Assignment:
+    """The checks beside the notebook, or those of the course that the working directory belongs to."""
+    from autograder.notebook_check import find_assignment
+
+    try:
+        return find_assignment(notebook.absolute().parent)
+    except CourseError as problem:
+        try:
+            course = _course()
+            return find_assignment(course.released / course.source().assignment.name)
+        except CourseError:
+            raise problem from None
+
+
+# -- the instructor's commands ----------------------------------------------------------------------------------------
+
+
+def _grade(options: argparse.Namespace) -> int:
+    from autograder.grading import class_run
+    from autograder.grading.finding import find
+    from autograder.results import SubmissionResult
+    from autograder.sandbox import NoIsolation, SandboxBroken
+
+    course = _course()
+    source = course.source(options.assignment)
+    name = source.assignment.name
+    if options.check and not options.only:
+        raise WrongUsage("--check goes with --only STUDENT.")
+    if options.resume and not options.output:
+        raise WrongUsage("--resume needs --output DIR, the folder of the run to finish.")
+    found = find(options.paths, name)
+    seed = options.seed
+    if options.resume:
+        recorded = class_run.read_seed(options.output)
+        if recorded is None:
+            print(f"{options.output} holds no run to finish; a new one begins.", file=sys.stderr)
+        elif seed is not None and seed != recorded:
+            raise WrongUsage(f"The run in {options.output} has seed {recorded}; leave --seed out to finish it.")
+        seed = recorded if recorded is not None else seed
+    if seed is None:
+        seed = class_run.draw_seed()
+    if options.unsandboxed:
+        print("autograder: submissions run WITHOUT isolation, with your own rights, as --unsandboxed asks.", file=sys.stderr)
+    try:
+        if options.only:
+            return _grade_only(options, source, found, seed)
+        if not options.output:
+            raise WrongUsage("Name the folder for the results: --output DIR.")
+        settings = class_run.Settings(
+            course.root, name, options.output.absolute(), seed, options.jobs or _cores(), options.unsandboxed
+        )
+        results: list[SubmissionResult] = []
+        with _progress(len(found)) as advance:
+
+            def tell(result: SubmissionResult) -> None:
+                results.append(_slim(result) if not options.gradebook else result)
+                advance()
+
+            class_run.grade_class(found, settings, tell, resume=options.resume)
+        if options.gradebook:
+            from autograder.gradebook import write_gradebook
+            from autograder.grading.writing import read_results
+
+            write_gradebook(course, read_results(settings.output) if options.resume else results)
+    except (NoIsolation, SandboxBroken, class_run.RunFailed) as problem:
+        raise WrongUsage(str(problem)) from None
+    return _summary(results, len(found), seed, options.output)
+
+
+def _slim(result: object) -> object:
+    """What the summary needs of a result: a class of any size must not be held in memory."""
+    from dataclasses import replace
+
+    return replace(result, exercises=())  # type: ignore[type-var]
+
+
+def _cores() -> int:
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _progress:
+    """A bar with rate and time left on a terminal; nothing elsewhere."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def __enter__(self) -> Callable[[], object]:
+        from tqdm import tqdm
+
+        self._bar = tqdm(total=self._count, unit="submission", disable=not sys.stderr.isatty(), leave=False)
+        return self._bar.update
+
+    def __exit__(self, *_problem: object) -> None:
+        self._bar.close()
+
+
+def _grade_only(options: argparse.Namespace, source: object, found: Sequence[object], seed: int) -> int:
+    from autograder.course import Source
+    from autograder.grading.class_run import grade_found
+    from autograder.grading.finding import Found
+    from autograder.grading.submission import Grader
+    from autograder.pages.verdict import verdict_text
+
+    assert isinstance(source, Source)
+    own = [one for one in found if isinstance(one, Found) and one.student == options.only]
+    if not own:
+        known = ", ".join(one.student for one in found[:5] if isinstance(one, Found))
+        raise WrongUsage(f"No submission of {options.only} was found. Found: {known}{', …' if len(found) > 5 else ''}.")
+    with Grader.open(source, seed=seed, unsandboxed=options.unsandboxed) as grader:
+        result = grade_found(grader, own[0])
+    try:
+        print(verdict_text(result, options.check, source.assignment.chapter_link))
+    except LookupError:
+        raise WrongUsage(
+            f"There is no check or exercise {options.check}. Checks are named as in students/{options.only}.json."
+        ) from None
+    return OK if result.status == "graded" else SOME_FAILED
+
+
+def _summary(results: Sequence[object], count: int, seed: int, output: Path) -> int:
+    from autograder.results import SubmissionResult
+
+    kept = [result for result in results if isinstance(result, SubmissionResult)]
+    graded = [result.score for result in kept if result.score is not None]
+    failed = [result for result in kept if result.status != "graded"]
+    skipped = count - len(kept)
+    print(f"{len(graded)} graded, {len(failed)} could not be graded" + (f", {skipped} were done before" if skipped else "") + f" (seed {seed}).")
+    if graded:
+        print(f"Mean score {sum(graded) / len(graded):.1f} of {kept[0].max_score:g}.")
+    for result in failed[:20]:
+        print(f"  {result.student}: {result.reason}")
+    if len(failed) > 20:
+        print(f"  … and {len(failed) - 20} more: see the column `reason`.")
+    print(f"Grades: {output / 'grades.csv'}   Pages: {output / 'students'}")
+    return SOME_FAILED if failed else OK
+
+
+def _report(options: argparse.Namespace) -> int:
+    from autograder.grading.class_run import assignment_of
+    from autograder.grading.writing import read_results, write_whole
+    from autograder.pages.report import report_html
+
+    assignment = assignment_of(options.folder, _course())
+    page = options.folder / "report.html"
+    write_whole(page, report_html(read_results(options.folder), title=assignment.title, hide_names=options.hide_names))
+    print(f"Class report: {page}")
+    return OK
+
+
+def _export(options: argparse.Namespace) -> int:
+    import csv
+
+    from autograder.exporting import ExportError, export
+
+    path = options.folder / "grades.csv"
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            written = export(csv.DictReader(file), options.to, options.folder)
+    except FileNotFoundError:
+        raise WrongUsage(f"{path} does not exist. Name the folder given to `grade --output`.") from None
+    except ExportError as problem:
+        raise WrongUsage(str(problem)) from None
+    print(f"Written: {written}")
+    return OK
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from autograder.sandbox import NoIsolation
+    from autograder.verifying import verify
+
+    course = _course()
+    names = [options.assignment] if options.assignment else list(course.sources)
+    holds = True
+    for name in names:
+        try:
+            verdict = verify(
+                course, name, range(1, options.seeds + 1), lambda text: print(text, file=sys.stderr), options.unsandboxed
+            )
+        except NoIsolation as problem:
+            raise WrongUsage(str(problem)) from None
+        for sentence in verdict.proven:
+            print(f"{name}: {sentence}")
+        for sentence in verdict.broken:
+            print(f"{name}: BROKEN: {sentence}")
+        holds = holds and verdict.holds
+    print("The course holds." if holds else "The course does not hold.")
+    return OK if holds else SOME_FAILED
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from autograder.doctor import findings
+
+    for name, finding in findings():
+        print(f"{name:<12} {finding}")
+    return OK

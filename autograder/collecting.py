@@ -1,0 +1,122 @@
+"""The checks of an assignment, collected by pytest: once per session, however many submissions go through them."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import pytest
+
+from autograder.checking import Rule, Stage
+from autograder.course import Assignment, CourseError
+
+Result = TypeVar("Result")
+
+# pytest's own comfort, which costs time or touches the folder or the learner's kernel.
+_SILENT = [
+    "-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:logging", "-p", "no:warnings",
+    "-p", "no:threadexception", "-p", "no:unraisableexception", "-p", "no:junitxml", "-p", "no:doctest",
+    "-p", "no:unittest", "-s", "--noconftest", "--import-mode=prepend", "-c", os.devnull,
+]  # fmt: skip
+
+
+class _Session(Generic[Result]):
+    """The pytest plugin that turns collected functions into rules and holds the loop over submissions."""
+
+    def __init__(self, assignment: Assignment, body: Callable[[Sequence[Rule]], Result]) -> None:
+        self._assignment, self._body = assignment, body
+        self._broken: list[str] = []
+        self.result: Result
+        self.failure: BaseException | None = None
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self._broken.append(str(report.longrepr))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        try:
+            if self._broken:
+                raise CourseError("The checks cannot be collected:\n" + "\n".join(self._broken))
+            self.result = self._body(_rules(self._assignment, session.items))
+        except BaseException as problem:  # carried out of pytest, which would print or swallow it
+            self.failure = problem
+        return True
+
+
+def _rules(assignment: Assignment, items: Sequence[pytest.Item]) -> list[Rule]:
+    rules = []
+    for item in items:
+        function = getattr(item, "function", None)
+        exercise = Path(item.path).stem.removeprefix("test_")
+        where = f"{item.path.name}::{item.name}"
+        if exercise not in assignment.by_name:
+            raise CourseError(f"{where} judges no exercise: the file must be named test_EXERCISE.py.")
+        if not isinstance(getattr(function, "stage", None), Stage) or function is None:
+            raise CourseError(f"{where} lacks its @stage(...).")
+        extra = set(inspect.signature(function).parameters) - {"answer", "draw"}
+        if extra:
+            raise CourseError(f"{where} asks for {', '.join(sorted(extra))}; checks get `answer` and `draw` only.")
+        if not function.__doc__:
+            raise CourseError(f"{where} lacks its docstring, the rule that learners read.")
+        rule = Rule(exercise, item.name.removeprefix("test_"), inspect.cleandoc(function.__doc__), function.stage, function)
+        if rule.of not in assignment.by_name[exercise].functions:
+            raise CourseError(f"{where} judges {rule.of}, which {exercise} does not define; name one with of=.")
+        rules.append(rule)
+    order = {name: position for position, name in enumerate(assignment.by_name)}
+    return sorted(rules, key=lambda rule: order[rule.exercise])
+
+
+@contextmanager
+def _own_modules(folder: Path) -> Iterator[None]:
+    """Modules of the checks' folder come and go: names such as `probes` neither shadow the user's nor stay."""
+    names = {path.stem for path in folder.glob("*.py")}
+    kept = {name: sys.modules.pop(name) for name in names if name in sys.modules}
+    path = list(sys.path)
+    sys.path.insert(0, str(folder))
+    options = {name: os.environ.pop(name, None) for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")}
+    autoload = os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+        sys.dont_write_bytecode = writes
+        for name in names:
+            sys.modules.pop(name, None)
+        sys.modules.update(kept)
+        for name, value in {**options, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": autoload}.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def in_session(assignment: Assignment, body: Callable[[Sequence[Rule]], Result]) -> Result:
+    """Collect the assignment's checks and call `body(rules)` inside the pytest session.
+
+    Rules come in the course's order of exercises, then in that of their files. Raises `CourseError` where a check
+    file is broken, and whatever `body` raises.
+    """
+    if not assignment.checks.is_dir():
+        raise CourseError(f"The checks are missing: expected the folder {assignment.checks}.")
+    plugin = _Session(assignment, body)
+    arguments: list[Any] = [*_SILENT, f"--rootdir={assignment.checks}", str(assignment.checks)]
+    with _own_modules(assignment.checks):
+        pytest.main(arguments, plugins=[plugin])
+    if plugin.failure is not None:
+        raise plugin.failure
+    if not hasattr(plugin, "result"):
+        raise CourseError(f"pytest could not start on {assignment.checks}.")
+    return plugin.result
+
+
+def collect(assignment: Assignment) -> Sequence[Rule]:
+    """The assignment's rules, for a caller that needs no session."""
+    return in_session(assignment, lambda rules: rules)

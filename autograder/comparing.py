@@ -1,0 +1,367 @@
+"""Observation against observation: are they equal, and if not, where and how, in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from autograder.language import _
+from autograder.observations import Plain, Problem, Reply
+
+ABSOLUTE_TOLERANCE = 1e-5  # times the largest expected magnitude where that is above 1
+RELATIVE_TOLERANCE = 1e-4
+LARGEST_PICTURE = 8  # rows and columns of a table that is shown
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Why a rule does not hold: what was expected, what came, what to try, and a small table where one helps."""
+
+    expected: str
+    got: str
+    advice: str = ""
+    picture: Mapping[str, Any] | None = None
+
+    @property
+    def sentence(self) -> str:
+        """Expected and got as one message."""
+        return _("Expected {expected}. Got {got}.").format(expected=self.expected, got=self.got)
+
+
+def close(got: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
+    """Per element: within the course's tolerance. The shapes must be equal; NaN is close to NaN only."""
+    if expected.is_floating_point() or got.is_floating_point():
+        got, expected = got.double(), expected.double()
+        finite = expected[expected.isfinite()]
+        largest = float(finite.abs().max()) if finite.numel() else 0.0
+        return torch.isclose(
+            got, expected, rtol=RELATIVE_TOLERANCE, atol=ABSOLUTE_TOLERANCE * max(1.0, largest), equal_nan=True
+        )
+    return got == expected
+
+
+def is_complex_or_odd(tensor: torch.Tensor) -> bool:
+    """Kinds of numbers that no exercise returns and that comparison does not take."""
+    return tensor.is_complex() or tensor.is_quantized or tensor.layout is not torch.strided
+
+
+def equal(one: Plain, other: Plain) -> bool:
+    """Two observations agree: same structure, shapes and kinds of numbers, values within tolerance. Never raises."""
+    if isinstance(one, torch.Tensor) or isinstance(other, torch.Tensor):
+        if not (isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor)):
+            return False
+        if one.shape != other.shape or one.dtype != other.dtype or is_complex_or_odd(one):
+            return False
+        return bool(close(one, other).all())
+    if isinstance(one, Mapping):
+        return isinstance(other, Mapping) and one.keys() == other.keys() and all(equal(one[k], other[k]) for k in one)
+    if isinstance(one, (str, bytes)) or isinstance(other, (str, bytes)):
+        return one == other
+    if isinstance(one, Sequence):
+        return (
+            isinstance(other, Sequence)
+            and len(one) == len(other)
+            and all(equal(a, b) for a, b in zip(one, other, strict=True))
+        )
+    if isinstance(one, bool) or isinstance(other, bool) or one is None or other is None:
+        return one is other
+    if isinstance(one, (int, float)) and isinstance(other, (int, float)):
+        if math.isnan(one) or math.isnan(other):
+            return math.isnan(one) and math.isnan(other)
+        return math.isclose(one, other, rel_tol=RELATIVE_TOLERANCE, abs_tol=ABSOLUTE_TOLERANCE)
+    return False
+
+
+def equal_replies(one: Reply, other: Reply) -> bool:
+    """Two replies agree: the same observation, or the same exception with the same message."""
+    if one.problem is not None or other.problem is not None:
+        if one.problem is None or other.problem is None:
+            return False
+        return (one.problem.kind, one.problem.message) == (other.problem.kind, other.problem.message)
+    return equal(one.value, other.value)
+
+
+def describe(value: Plain) -> str:
+    """What a value is, in a few words."""
+    if value is None:
+        return _("None")
+    if isinstance(value, torch.Tensor):
+        return _("a tensor of shape {shape}").format(shape=show_shape(value.shape))
+    if isinstance(value, Mapping):
+        return _("a dict with the keys {keys}").format(keys=", ".join(map(str, list(value)[:10])) or "–")
+    if isinstance(value, str):
+        return _("the text {text}").format(text=repr(value[:80]))
+    if isinstance(value, Sequence):
+        return _("{text}").format(text=str(list(value))[:120])
+    return str(value)[:80]
+
+
+def show_shape(shape: Sequence[int], axes: Sequence[str] = ()) -> str:
+    """`(2, 3, 5)`, or `(2, 3, 5) = (B, h, T)` with named axes."""
+    sizes = "(" + ", ".join(str(size) for size in shape) + ("," if len(shape) == 1 else "") + ")"
+    if len(axes) != len(shape) or not axes:
+        return sizes
+    return f"{sizes} = ({', '.join(axes)})"
+
+
+def show_number(number: float) -> str:
+    """A number as a person would write it: four digits that matter."""
+    if isinstance(number, float):
+        return f"{number:.4g}"
+    return str(number)
+
+
+def name_axes(shape: Sequence[int], expected: Sequence[int], axes: Sequence[str]) -> Sequence[str]:
+    """The learner's axes named as they read them, by following sizes; () where a size is not told apart."""
+    if len(axes) != len(expected):
+        return ()
+    names: dict[int, list[str]] = {}
+    for size, axis in zip(expected, axes, strict=True):
+        names.setdefault(size, []).append(axis)
+    found = []
+    for size in shape:
+        if not names.get(size):
+            return ()
+        found.append(names[size].pop(0))
+    return found
+
+
+def compare_shape(
+    key: str,
+    got: torch.Tensor,
+    expected: torch.Tensor,
+    axes: Sequence[str],
+    arguments: Mapping[str, Plain],
+) -> Difference | None:
+    """None where the shape is right and the tensor was made from the input."""
+    if got.shape != expected.shape:
+        return shape_difference(key, got.shape, expected.shape, axes)
+    if is_complex_or_odd(got):
+        return Difference(_("real numbers in `{key}`").format(key=key), str(got.dtype))
+    if got.numel() > 1 and bool((got == got.flatten()[0]).all()) and not bool((expected == expected.flatten()[0]).all()):
+        return Difference(
+            _("numbers in `{key}` that depend on the input").format(key=key),
+            _("{number} everywhere").format(number=show_number(got.flatten()[0].item())),
+            _("The shape is right. Now fill it from the input."),
+        )
+    for name, value in arguments.items():
+        if (
+            isinstance(value, torch.Tensor)
+            and value.shape == got.shape
+            and value.dtype == got.dtype
+            and bool((got == value).all())
+            and not bool((expected == value).all())
+        ):
+            return Difference(
+                _("a `{key}` made from the input").format(key=key),
+                _("`{name}` handed back unchanged").format(name=name),
+                _("The shape is right, but nothing has been computed yet."),
+            )
+    return None
+
+
+def shape_difference(key: str, got: Sequence[int], expected: Sequence[int], axes: Sequence[str]) -> Difference:
+    """Two shapes that differ, the learner's axes named where sizes tell them apart."""
+    named = name_axes(got, expected, axes)
+    advice = ""
+    if sorted(got) == sorted(expected):
+        advice = _("The sizes are right, their order is not. Which two axes have to change places?")
+    elif math.prod(got) == math.prod(expected):
+        advice = _("The number of elements is right, but they are grouped into other axes.")
+    elif len(got) != len(expected):
+        advice = _("Expected {expected} axes, got {got}.").format(expected=len(expected), got=len(got))
+    return Difference(
+        _("`{key}` of shape {shape}").format(key=key, shape=show_shape(expected, axes)),
+        _("shape {shape}").format(shape=show_shape(got, named)),
+        advice,
+    )
+
+
+def compare_tensor(key: str, got: torch.Tensor, expected: torch.Tensor, axes: Sequence[str]) -> Difference | None:
+    """None where shape and values agree; otherwise where they differ, on the learner's own axes."""
+    if got.shape != expected.shape:
+        return shape_difference(key, got.shape, expected.shape, axes)
+    if is_complex_or_odd(got):
+        return Difference(_("real numbers in `{key}`").format(key=key), str(got.dtype))
+    right = close(got, expected)
+    if bool(right.all()):
+        return None
+    if expected.is_floating_point() and got.is_floating_point():
+        strange = ~got.isfinite() & expected.isfinite()
+        if bool(strange.any()):
+            where = place(strange, axes)
+            return Difference(
+                _("finite numbers in `{key}`").format(key=key),
+                _("{number} at {where}").format(number=show_number(got[first(strange)].item()), where=where),
+                _("Look for a division by zero, or a softmax over a row that holds only -inf."),
+                picture(got, expected, right, axes),
+            )
+    wrong = ~right
+    index = first(wrong)
+    return Difference(
+        _("{number} in `{key}` at {where}").format(
+            number=show_number(expected[index].item()), key=key, where=place(wrong, axes)
+        ),
+        _("{number} there; {wrong} of {all} numbers differ{only}").format(
+            number=show_number(got[index].item()),
+            wrong=int(wrong.sum()),
+            all=wrong.numel(),
+            only=common_place(wrong, axes),
+        ),
+        "",
+        picture(got, expected, right, axes),
+    )
+
+
+def first(where: torch.Tensor) -> tuple[int, ...]:
+    """Index of the first True."""
+    return tuple(int(i) for i in where.nonzero()[0])
+
+
+def place(where: torch.Tensor, axes: Sequence[str]) -> str:
+    """The first True, on named axes: `[B 0, h 1, T 2]`."""
+    index = first(where)
+    if len(axes) != len(index):
+        return str(list(index))
+    return "[" + ", ".join(f"{axis} {i}" for axis, i in zip(axes, index, strict=True)) + "]"
+
+
+def common_place(wrong: torch.Tensor, axes: Sequence[str]) -> str:
+    """`, all at h 1` where every difference shares one position on an axis and others there are right; else ""."""
+    for axis in range(wrong.dim()):
+        touched = wrong.movedim(axis, 0).flatten(1).any(dim=1) if wrong.dim() > 1 else wrong
+        if wrong.shape[axis] > 1 and int(touched.sum()) == 1:
+            name = axes[axis] if len(axes) == wrong.dim() else _("axis {axis}").format(axis=axis)
+            return _(", all of them at {name} {position}").format(name=name, position=int(touched.nonzero()[0]))
+    return ""
+
+
+def picture(
+    got: torch.Tensor, expected: torch.Tensor, right: torch.Tensor, axes: Sequence[str]
+) -> Mapping[str, Any] | None:
+    """The last two axes around the first difference as a small table of expected beside got."""
+    if expected.dim() < 1 or expected.shape[-1] > 4 * LARGEST_PICTURE:
+        return None
+    index = first(~right)[:-2] if expected.dim() > 1 else ()
+    tables = [tensor[index] if index else tensor for tensor in (expected, got, ~right)]
+    if expected.dim() == 1:
+        tables = [table.unsqueeze(0) for table in tables]
+    cut = [table[:LARGEST_PICTURE, :LARGEST_PICTURE] for table in tables]
+    named = len(axes) == expected.dim()
+    return {
+        "kind": "table",
+        "at": [f"{axis} {i}" for axis, i in zip(axes, index, strict=False)] if named else [str(i) for i in index],
+        "row_label": axes[-2] if named and expected.dim() > 1 else "",
+        "column_label": axes[-1] if named else "",
+        "expected": [[show_number(value) for value in row] for row in cut[0].tolist()],
+        "got": [[show_number(value) for value in row] for row in cut[1].tolist()],
+        "differs": cut[2].tolist(),
+        "cut": tables[0].shape[0] > LARGEST_PICTURE or tables[0].shape[1] > LARGEST_PICTURE,
+    }
+
+
+def compare_plain(key: str, got: Plain, expected: Plain) -> Difference | None:
+    """None where plain values agree. Lists and tuples of the same items are the same."""
+    if isinstance(expected, Mapping) and isinstance(got, Mapping):
+        for name, value in expected.items():
+            if name not in got:
+                return Difference(
+                    _("the key `{name}` in `{key}`").format(name=name, key=key), describe(got)
+                )
+            if not equal(got[name], value):
+                return Difference(
+                    _("`{name}` = {value}").format(name=name, value=_shown(value)), _shown(got[name])
+                )
+        return None
+    if equal(got, expected):
+        return None
+    return Difference(_("`{key}` = {value}").format(key=key, value=_shown(expected)), _shown(got))
+
+
+def _shown(value: Plain) -> str:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "(" + ", ".join(str(item)[:40] for item in value[:12]) + ("," if len(value) == 1 else "") + ")"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return describe(value)
+
+
+def explain_problem(problem: Problem) -> Difference:
+    """An exception in words, with the learner's own last line."""
+    where = ""
+    if problem.lines:
+        line = problem.lines[-1]
+        where = _(" in your line {number}: `{text}`").format(number=line.number, text=line.text.strip())
+    if problem.kind == "NotImplementedError":
+        return Difference(
+            _("an answer"),
+            _("the stub, not written yet{where}").format(where=where),
+            _("Replace the line `raise NotImplementedError()` by your answer."),
+        )
+    advice = ""
+    for kind, part, words in classics():
+        if problem.kind == kind and part in problem.message:
+            advice = words
+            break
+    return Difference(
+        _("no exception"),
+        _("{kind}{where}: {message}").format(kind=problem.kind, where=where, message=problem.message[:300]),
+        advice,
+    )
+
+
+def classics() -> Sequence[tuple[str, str, str]]:
+    """Exceptions every learner meets once, with the cause in words."""
+    return (
+        (
+            "RuntimeError",
+            "view size is not compatible",
+            _(
+                "`view` needs the numbers to lie in memory in the order of the new shape. After `transpose` they do not: "
+                "call `.contiguous()` first, or use `.reshape`."
+            ),
+        ),
+        (
+            "RuntimeError",
+            "must match the size of tensor b",
+            _(
+                "Two shapes do not broadcast. PyTorch lines them up from the right: sizes must be equal, or one of them "
+                "1. Print both shapes just before that line."
+            ),
+        ),
+        (
+            "RuntimeError",
+            "cannot be multiplied",
+            _("In `a @ b` the last axis of a must be as long as the second-last of b. Print both shapes."),
+        ),
+        (
+            "RuntimeError",
+            "Expected size for first two dimensions",
+            _("In `a @ b` the last axis of a must be as long as the second-last of b. Print both shapes."),
+        ),
+        (
+            "RuntimeError",
+            "is invalid for input of size",
+            _("`view` must keep the number of elements. Multiply the sizes you ask for and compare."),
+        ),
+        (
+            "RuntimeError",
+            "cannot be converted to type at::Half without overflow",
+            _("float16 holds numbers up to 65504 only. -1e9 does not fit; `torch.finfo(scores.dtype).min` does."),
+        ),
+        (
+            "RuntimeError",
+            "same device",
+            _("Two tensors lie on different devices. Make new tensors on the device of the input: `device=x.device`."),
+        ),
+        (
+            "RuntimeError",
+            "expected scalar type",
+            _("Two tensors have different dtypes. Make new tensors with the dtype of the input: `dtype=x.dtype`."),
+        ),
+        ("NameError", "is not defined", _("The name is used before it exists. Run the cells above, or check the spelling.")),
+    )

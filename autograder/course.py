@@ -1,0 +1,283 @@
+"""What an assignment is: its exercises, points, needs and folders, read from `assignment.toml` and the files beside it.
+
+A `Course` is the folder that holds `solutions/`. An `Assignment` is what learners have of one assignment: exercises,
+checks and recordings, wherever that folder lies. A `Source` is the instructor's side of it, with the answers.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # the same parser, before it joined the standard library
+    import tomli as tomllib
+
+SETTINGS = "assignment.toml"
+
+
+class CourseError(Exception):
+    """The course's own files are wrong or missing. The message is a sentence for the instructor."""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise. functions: the names its answer defines. needs: exercises whose answers this one calls."""
+
+    name: str
+    title: str
+    points: float
+    functions: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    chapter: str = ""
+    minutes: int = 0
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A mistake people make: what the learner is told, what to try, and the chapter to reread."""
+
+    name: str
+    says: str
+    advice: str = ""
+    chapter: str = ""
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The file's table. Raises `CourseError` with the place of the mistake."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise CourseError(f"{path} cannot be read: {problem.strerror}.") from problem
+    except tomllib.TOMLDecodeError as problem:
+        raise CourseError(f"{path} is not valid TOML: {problem}.") from problem
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The part of an assignment that learners have: a folder with `assignment.toml`, `checks/` and `recordings/`."""
+
+    folder: Path
+    name: str
+    title: str
+    exercises: tuple[Exercise, ...]
+    chapters: Mapping[str, str]
+    off_limits: tuple[str, ...] = ()
+    namespace: str = ""
+    book: str = ""
+
+    @classmethod
+    def read(cls, folder: Path) -> Assignment:
+        """Read `folder/assignment.toml`. Raises `CourseError`."""
+        table = read_toml(folder / SETTINGS)
+        try:
+            exercises = tuple(
+                Exercise(
+                    name=entry["name"],
+                    title=entry["title"],
+                    points=float(entry["points"]),
+                    functions=tuple(entry.get("functions", [entry["name"]])),
+                    needs=tuple(entry.get("needs", [])),
+                    chapter=entry.get("chapter", ""),
+                    minutes=int(entry.get("minutes", 0)),
+                )
+                for entry in table["exercise"]
+            )
+            assignment = cls(
+                folder=folder,
+                name=table.get("name", folder.name),
+                title=table["title"],
+                exercises=exercises,
+                chapters=table.get("chapters", {}),
+                off_limits=tuple(table.get("off_limits", [])),
+                namespace=table.get("namespace", ""),
+                book=table.get("book", ""),
+            )
+        except (KeyError, TypeError, ValueError) as problem:
+            raise CourseError(f"{folder / SETTINGS} lacks or misspells the setting {problem}.") from problem
+        assignment._check_needs()
+        return assignment
+
+    def _check_needs(self) -> None:
+        seen: set[str] = set()
+        for exercise in self.exercises:
+            if exercise.name in seen:
+                raise CourseError(f"{SETTINGS} names the exercise {exercise.name} twice.")
+            for need in exercise.needs:
+                if need not in seen:
+                    raise CourseError(f"{SETTINGS}: {exercise.name} needs {need}, which does not come before it.")
+            seen.add(exercise.name)
+
+    @property
+    def checks(self) -> Path:
+        """Folder of the rules: one pytest file per exercise, and the probes."""
+        return self.folder / "checks"
+
+    @property
+    def probes(self) -> Path:
+        """File of the probes, which run beside an answer."""
+        return self.checks / "probes.py"
+
+    @property
+    def recordings(self) -> Path:
+        """Folder of the recordings (learner's side only)."""
+        return self.folder / "recordings"
+
+    @property
+    def max_score(self) -> float:
+        """Points of all exercises together."""
+        return sum(exercise.points for exercise in self.exercises)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Exercise]:
+        """Exercises by name, in the course's order."""
+        return {exercise.name: exercise for exercise in self.exercises}
+
+    @cached_property
+    def exercise_of_function(self) -> Mapping[str, str]:
+        """Name of the exercise that defines a function."""
+        return {function: exercise.name for exercise in self.exercises for function in exercise.functions}
+
+    def needs_of(self, name: str) -> tuple[str, ...]:
+        """Exercises that `name` needs, directly or through others, in the course's order."""
+        found: set[str] = set()
+        waiting = list(self.by_name[name].needs)
+        while waiting:
+            need = waiting.pop()
+            if need not in found:
+                found.add(need)
+                waiting.extend(self.by_name[need].needs)
+        return tuple(exercise.name for exercise in self.exercises if exercise.name in found)
+
+    def chapter_link(self, slug: str) -> tuple[str, str]:
+        """Title and address of a chapter; the address is "" where the course names no published book."""
+        title = self.chapters.get(slug, slug)
+        if not self.book or slug not in self.chapters:
+            return title, ""
+        return title, f"{self.book.rstrip('/')}/book/{slug}.html"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An answer from the banks: it takes the place of one exercise's cell in the solved notebook."""
+
+    exercise: str
+    name: str
+    code: str
+    about: str
+    misconception: str | None = None
+
+    @property
+    def path(self) -> str:
+        """How people name it: `attention/softmax_over_queries`."""
+        return f"{self.exercise}/{self.name}"
+
+
+@dataclass(frozen=True)
+class Source:
+    """The instructor's side of an assignment: `solutions/NAME/`."""
+
+    assignment: Assignment
+    misconceptions: Mapping[str, Misconception] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, folder: Path) -> Source:
+        """Read `solutions/NAME`. Raises `CourseError`."""
+        assignment = Assignment.read(folder)
+        path = folder / "wrong" / "misconceptions.toml"
+        table = read_toml(path) if path.exists() else {}
+        misconceptions = {
+            name: Misconception(name, entry["says"], entry.get("advice", ""), entry.get("chapter", ""))
+            for name, entry in table.items()
+        }
+        return cls(assignment, misconceptions)
+
+    @property
+    def notebook(self) -> Path:
+        """The solved notebook as text, the one source."""
+        return self.assignment.folder / f"{self.assignment.name}.py"
+
+    @cached_property
+    def stand_ins(self) -> str:
+        """Source of the library-built pieces, "" where the assignment has none."""
+        path = self.assignment.folder / "standins.py"
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+
+    @cached_property
+    def wrong(self) -> Sequence[Variant]:
+        """The answers people really write, in the order of their paths."""
+        return self._bank("wrong")
+
+    @cached_property
+    def right(self) -> Sequence[Variant]:
+        """Unusual answers that must pass, in the order of their paths."""
+        return self._bank("right")
+
+    def _bank(self, bank: str) -> list[Variant]:
+        variants = []
+        for path in sorted((self.assignment.folder / bank).glob("*/*.py")):
+            lines = path.read_text(encoding="utf-8").splitlines()
+            comments = []
+            for line in lines:
+                if not line.startswith("#"):
+                    break
+                comments.append(line.lstrip("# ").strip())
+            misconception = None
+            if comments and comments[0].startswith("misconception:"):
+                misconception = comments.pop(0).partition(":")[2].strip()
+            if path.parent.name not in self.assignment.by_name:
+                raise CourseError(f"{path} stands in the folder of no exercise.")
+            if not comments:
+                raise CourseError(f"{path} lacks its first line: a comment that says what it is.")
+            if bank == "wrong" and misconception not in self.misconceptions:
+                raise CourseError(f"{path} names the misconception {misconception}, which misconceptions.toml lacks.")
+            code = "\n".join(lines) + "\n"
+            variants.append(Variant(path.parent.name, path.stem, code, comments[0], misconception))
+        return variants
+
+
+@dataclass(frozen=True)
+class Course:
+    """The folder that holds `solutions/`."""
+
+    root: Path
+
+    @classmethod
+    def find(cls, start: Path) -> Course:
+        """Look upwards from `start` for the folder that holds `solutions/`. Raises `CourseError`."""
+        for folder in (start.resolve(), *start.resolve().parents):
+            if (folder / "solutions").is_dir():
+                return cls(folder)
+        raise CourseError(
+            f"No course found: expected a folder `solutions` in {start.resolve()} or above it. "
+            "Change into the course's folder and try again."
+        )
+
+    @cached_property
+    def sources(self) -> Mapping[str, Source]:
+        """Every assignment of the course, by name."""
+        folders = sorted(path.parent for path in (self.root / "solutions").glob(f"*/{SETTINGS}"))
+        if not folders:
+            raise CourseError(f"{self.root / 'solutions'} holds no assignment: no folder in it has an {SETTINGS}.")
+        return {source.assignment.name: source for source in map(Source.read, folders)}
+
+    def source(self, name: str | None = None) -> Source:
+        """The assignment of that name; without a name, the only one. Raises `CourseError`."""
+        known = ", ".join(self.sources)
+        if name is None:
+            if len(self.sources) > 1:
+                raise CourseError(f"This course has several assignments ({known}). Name one with --assignment.")
+            return next(iter(self.sources.values()))
+        if name not in self.sources:
+            raise CourseError(f"This course has no assignment {name}. It has: {known}.")
+        return self.sources[name]
+
+    @property
+    def released(self) -> Path:
+        """Folder of the learner's side of every assignment."""
+        return self.root / "exercises"

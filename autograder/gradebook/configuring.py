@@ -1,0 +1,70 @@
+"""The settings that make nbgrader's own commands, and its formgrader, use this course's folders and our steps."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Course, CourseError
+from autograder.release import refresh_source, source_folder
+
+
+def put_environment_first() -> None:
+    """nbgrader runs `alembic` from PATH for its first database: this environment's own must be found."""
+    own = str(Path(sys.executable).parent)
+    path = os.environ.get("PATH", "")
+    if own not in path.split(os.pathsep):
+        os.environ["PATH"] = own + os.pathsep + path if path else own
+
+
+def configure(c: Any, root: Path) -> None:
+    """Set nbgrader's configuration object `c` for the course in `root`, and bring its source folder up to date.
+
+    `submitted/`, `autograded/`, `feedback/` and `gradebook.db` stand in `root`, as in every course of nbgrader's. Ends
+    the program with a sentence where the course's own files are wrong: without our settings nbgrader would run what
+    was handed in unprotected.
+    """
+    from nbconvert.preprocessors import ClearMetadataPreprocessor
+    from nbgrader.preprocessors import (
+        AssignLatePenalties,
+        CheckCellMetadata,
+        DeduplicateIds,
+        LimitOutput,
+        OverwriteCells,
+        OverwriteKernelspec,
+    )
+
+    from autograder.gradebook.steps import GradeInSandbox, SaveGrades, SubmissionReader
+
+    put_environment_first()
+    root = root.resolve()
+    course = Course(root)
+    c.CourseDirectory.root = str(root)
+    c.CourseDirectory.source_directory = str(source_folder(course).relative_to(root))
+    c.CourseDirectory.release_directory = str(course.released.relative_to(root))
+    c.Autograde.exporter_class = SubmissionReader
+    c.Autograde.sanitize_preprocessors = [DeduplicateIds, OverwriteKernelspec, OverwriteCells, CheckCellMetadata]
+    c.Autograde.autograde_preprocessors = [
+        GradeInSandbox,
+        ClearMetadataPreprocessor,
+        LimitOutput,
+        SaveGrades,
+        AssignLatePenalties,
+        CheckCellMetadata,
+    ]
+    c.OverwriteCells.add_missing_cells = True
+    try:
+        # Grading takes checks and inputs from the course, so no copy of them is needed beside each submission.
+        c.Autograde.exclude_overwriting = {
+            name: _beside_notebook(refresh_source(course, source)) for name, source in course.sources.items()
+        }
+    except CourseError as problem:
+        raise SystemExit(f"autograder: {problem}") from None
+
+
+def _beside_notebook(folder: Path) -> list[str]:
+    return [
+        str(path.relative_to(folder)) for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".ipynb"
+    ]

@@ -1,0 +1,1 @@
+"""Judging exercises, one submission, a class."""

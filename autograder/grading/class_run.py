@@ -1,0 +1,217 @@
+"""A class: submissions go through workers, each with its own pytest session and sandbox; results go to a folder."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import multiprocessing.connection
+import os
+import random
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Assignment, Course, CourseError
+from autograder.grading.finding import Found
+from autograder.grading.submission import Grader, grading_session
+from autograder.grading.writing import file_name, read_result, write_csv, write_result, write_whole
+from autograder.notebooks import Unreadable
+from autograder.results import SubmissionResult
+
+RUN = "run.json"
+LARGEST_SEED = 2**31
+MOST_RESTARTS = 3  # workers lost in a row before the run gives up
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run was asked to do."""
+
+    root: Path
+    assignment: str
+    output: Path
+    seed: int
+    jobs: int
+    unsandboxed: bool
+
+
+class RunFailed(Exception):
+    """The run cannot go on. The message is a sentence for the instructor."""
+
+
+def draw_seed() -> int:
+    """A seed nobody can guess."""
+    return random.SystemRandom().randrange(LARGEST_SEED)
+
+
+def read_seed(output: Path) -> int | None:
+    """The seed of the run that wrote into this folder, None where there was none."""
+    try:
+        seed = json.loads((output / RUN).read_text(encoding="utf-8"))["seed"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return seed if isinstance(seed, int) else None
+
+
+def grade_found(grader: Grader, found: Found) -> SubmissionResult:
+    """Grade one; never raises. What goes wrong on our side ends as `error`."""
+    try:
+        result = grader.grade_bytes(found.student, found.read())
+    except Unreadable as problem:
+        result = grader.ungradable(found.student, str(problem))
+    except CourseError:
+        raise
+    except Exception as problem:
+        last = traceback.extract_tb(problem.__traceback__)[-1]
+        result = replace(
+            grader.ungradable(found.student, f"The autograder failed: {type(problem).__name__}: {problem} ({last.name})."),
+            status="error",
+        )
+    return replace(result, flags=(*result.flags, *found.flags)) if found.flags else result
+
+
+def is_done(found: Found, settings: Settings) -> bool:
+    """The folder already holds this student's whole result of this run."""
+    result = read_result(settings.output / "students" / f"{file_name(found.student)}.json")
+    return result is not None and result.seed == settings.seed and result.student == found.student and result.status != "error"
+
+
+def grade_class(
+    found: Sequence[Found], settings: Settings, tell: Callable[[SubmissionResult], None], resume: bool = False
+) -> None:
+    """Grade every submission into `settings.output`; `tell` hears each result as it is written.
+
+    Raises `RunFailed` and `CourseError`. What was graded before stays, and `grades.csv` is rebuilt in any case.
+    """
+    assignment = Course(settings.root).source(settings.assignment).assignment
+    try:
+        (settings.output / "students").mkdir(parents=True, exist_ok=True)
+        write_whole(
+            settings.output / RUN,
+            json.dumps({"assignment": settings.assignment, "seed": settings.seed}, indent=1) + "\n",
+        )
+    except OSError as problem:
+        raise RunFailed(f"The folder {settings.output} cannot be written: {problem.strerror}.") from None
+    if not resume:
+        for one in found:  # replaced whole: no page of an earlier run stays beside a new reason
+            for ending in (".json", ".html"):
+                (settings.output / "students" / (file_name(one.student) + ending)).unlink(missing_ok=True)
+    waiting = [one for one in found if not (resume and is_done(one, settings))]
+    try:
+        for result in _graded(waiting, settings):
+            tell(result)
+    except OSError as problem:
+        raise RunFailed(
+            f"A result cannot be written into {settings.output}: {problem.strerror}. What is written so far is whole; "
+            "free some space and run again with --resume."
+        ) from None
+    finally:
+        write_csv(settings.output, assignment)
+
+
+def _graded(found: Sequence[Found], settings: Settings) -> Iterator[SubmissionResult]:
+    jobs = min(settings.jobs, len(found))
+    if jobs > 1:
+        yield from _in_workers(found, settings, jobs)
+        return
+    if not found:
+        return
+    source = Course(settings.root).source(settings.assignment)
+    with Grader.open(source, seed=settings.seed, unsandboxed=settings.unsandboxed) as grader:
+        for one in found:
+            result = grade_found(grader, one)
+            write_result(result, source.assignment, settings.output)
+            yield result
+
+
+# -- workers ----------------------------------------------------------------------------------------------------------
+
+
+def _work(settings: Settings, pipe: Any) -> None:
+    """A worker: takes one submission at a time from the pipe, writes its result, says it is done."""
+
+    def loop(grader: Grader) -> None:
+        pipe.send(("ready", None))
+        while True:
+            one = pipe.recv()
+            if one is None:
+                return
+            result = grade_found(grader, one)
+            write_result(result, grader.assignment, settings.output)
+            pipe.send(("done", result))
+
+    try:
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+        source = Course(settings.root).source(settings.assignment)
+        grading_session(source, seed=settings.seed, unsandboxed=settings.unsandboxed, body=loop)
+    except (EOFError, BrokenPipeError, KeyboardInterrupt):
+        pass
+    except BaseException as problem:
+        pipe.send(("failed", problem if isinstance(problem, (CourseError, OSError)) else RunFailed(f"{type(problem).__name__}: {problem}")))
+
+
+@dataclass
+class _Worker:
+    process: Any
+    pipe: Any
+    task: Found | None = None
+
+
+def _start(settings: Settings) -> _Worker:
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(settings, theirs), daemon=True)
+    process.start()
+    theirs.close()
+    return _Worker(process, ours)
+
+
+def _in_workers(found: Sequence[Found], settings: Settings, jobs: int) -> Iterator[SubmissionResult]:
+    waiting = list(reversed(found))
+    workers = [_start(settings) for _ in range(jobs)]
+    lost = 0
+    try:
+        while workers:
+            for connection in multiprocessing.connection.wait([worker.pipe for worker in workers]):
+                worker = next(worker for worker in workers if worker.pipe is connection)
+                try:
+                    kind, value = worker.pipe.recv()
+                except EOFError:
+                    kind, value = "lost", None
+                if kind == "failed":
+                    raise value
+                if kind == "lost":
+                    lost += 1
+                    workers.remove(worker)
+                    if worker.task is not None:
+                        waiting.append(worker.task)
+                    if lost > MOST_RESTARTS:
+                        raise RunFailed("The grading processes end again and again. Run `autograder doctor`.")
+                    if waiting:
+                        workers.append(_start(settings))
+                    continue
+                if kind == "done":
+                    lost = 0
+                    yield value
+                worker.task = waiting.pop() if waiting else None
+                worker.pipe.send(worker.task)
+                if worker.task is None:
+                    worker.process.join()
+                    workers.remove(worker)
+    finally:
+        for worker in workers:
+            worker.pipe.close()
+            worker.process.join(timeout=5)
+            if worker.process.is_alive():
+                worker.process.terminate()
+
+
+def assignment_of(output: Path, course: Course) -> Assignment:
+    """The assignment whose results a folder holds. Raises `CourseError`."""
+    try:
+        name = json.loads((output / RUN).read_text(encoding="utf-8"))["assignment"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise CourseError(f"{output} holds no results: it has no {RUN}. Name the folder given to `grade --output`.") from None
+    return course.source(name).assignment

@@ -1,0 +1,240 @@
+"""Checks and replies → results. The same code judges a recorded run in a notebook and a graded run of a class."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from autograder import comparing
+from autograder.checking import Answer, CheckFailed, Draw, Rule
+from autograder.comparing import Difference
+from autograder.course import Assignment, Exercise
+from autograder.diagnosing import diagnose
+from autograder.language import _
+from autograder.observations import Death, Problem, Reply, Request
+from autograder.recordings import Recording, Take, WrongReplies, key
+from autograder.results import GATING_STAGES, STAGES, CheckResult, ExerciseResult
+
+Bank = Callable[[str], Sequence[WrongReplies]]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of an answer before it is judged.
+
+    replies: by check. defined: callable names it left behind. problems: exceptions in an exercise's own cells.
+    deaths: what ended the process, by exercise; the check that was running is in `died_at`, by exercise.
+    """
+
+    replies: Mapping[str, Sequence[Reply | None]]
+    defined: frozenset[str]
+    problems: Mapping[str, Problem] = field(default_factory=dict)
+    deaths: Mapping[str, Death] = field(default_factory=dict)
+    died_at: Mapping[str, str] = field(default_factory=dict)
+
+
+class _Replay:
+    """The learner's replies to one check, beside the recorded ones of the reference."""
+
+    def __init__(self, take: Take, got: Sequence[Reply | None]) -> None:
+        self._take, self._got, self._asked = take, got, 0
+
+    def next(self, request: Request) -> tuple[Reply, Reply]:
+        position = self._asked
+        self._asked += 1
+        expected = self._take.requests[position]
+        if expected.probe != request.probe:
+            raise LookupError(f"The check asked for {request.probe}, on the pass over the reference for {expected.probe}.")
+        got = self._got[position]
+        if got is None:
+            raise _NoReply
+        return got, self._take.replies[position]
+
+
+class _NoReply(Exception):
+    """The answer's process ended before this request."""
+
+
+def explain_death(death: Death) -> Difference:
+    """What ended an answer's process, in words."""
+    advice = {
+        "time": _("Look for a loop that never ends, or for one that waits for something."),
+        "memory": _("Look for a tensor that grows on every pass, or for a shape that is far too large."),
+        "exit": _("Remove calls such as `sys.exit()` and `os._exit()`."),
+        "signal": _("Something crashed Python itself. Restart the kernel and run your cells one by one."),
+        "reply": _("What your functions return is far larger than what was asked for."),
+    }
+    got = {
+        "time": _("it did not come to an end in time"),
+        "memory": _("it used too much memory"),
+        "exit": _("it ended the program ({detail})"),
+        "signal": _("it crashed ({detail})"),
+        "reply": _("its result could not be read ({detail})"),
+    }
+    return Difference(
+        _("code that runs to its end"),
+        got.get(death.reason, death.reason).format(detail=death.detail),
+        advice.get(death.reason, ""),
+    )
+
+
+def _result(rule: Rule, status: str, difference: Difference | None = None, **more: object) -> CheckResult:
+    result = CheckResult(
+        name=rule.name,
+        stage=rule.stage.name,
+        status=status,  # type: ignore[arg-type]
+        points=rule.stage.points,
+        rule=_(rule.sentence),
+        message=difference.sentence if difference else "",
+        hint=((difference.advice if difference else "") or _(rule.stage.hint)) if status == "failed" else "",
+        chapter=rule.stage.chapter,
+        picture=difference.picture if difference else None,
+    )
+    return replace(result, **more)  # type: ignore[arg-type]
+
+
+def _loads(function: str, exercise: Exercise, evidence: Evidence, replies: Sequence[Reply | None]) -> CheckResult:
+    """The first check of every function, worth nothing by itself: it is there, and it was attempted."""
+    difference = None
+    if exercise.name in evidence.deaths and exercise.name not in evidence.died_at:
+        difference = explain_death(evidence.deaths[exercise.name])
+    elif function not in evidence.defined:
+        problem = evidence.problems.get(exercise.name)
+        if problem is not None:
+            difference = comparing.explain_problem(problem)
+        else:
+            difference = Difference(
+                _("a function or class named `{name}`").format(name=function),
+                _("none"),
+                _("Define `{name}` at the top level of its cell, and run the cell.").format(name=function),
+            )
+    elif untouched(replies):
+        difference = Difference(
+            _("your answer in `{name}`").format(name=function),
+            _("not attempted: the stub is as it was handed out"),
+            _("Replace the line `raise NotImplementedError()` by your answer."),
+        )
+    return CheckResult(
+        name=f"{function}_loads",
+        stage="loads",
+        status="failed" if difference else "passed",
+        points=0.0,
+        rule=_("`{name}` is there and can be called.").format(name=function),
+        message=difference.sentence if difference else "",
+        hint=difference.advice if difference else "",
+    )
+
+
+def untouched(replies: Sequence[Reply | None]) -> bool:
+    """Every request met the stub's own `raise NotImplementedError()`."""
+    return len(replies) > 0 and all(
+        reply is not None
+        and reply.problem is not None
+        and reply.problem.kind == "NotImplementedError"
+        and not reply.problem.message
+        for reply in replies
+    )
+
+
+def judge_exercise(
+    exercise: Exercise, rules: Sequence[Rule], recording: Recording, evidence: Evidence, bank: Bank
+) -> ExerciseResult:
+    """Run the exercise's rules over the replies. Results stand in the order of the stages, as they are explained."""
+    own = [rule for rule in rules if rule.exercise == exercise.name]
+    results: list[CheckResult] = []
+    loads: dict[str, CheckResult] = {}
+    for function in exercise.functions:
+        replies = [
+            reply for rule in own if rule.of == function for reply in evidence.replies.get(key(rule), ())
+        ]
+        loads[function] = _loads(function, exercise, evidence, replies)
+        results.append(loads[function])
+    gated: dict[str, CheckResult] = {name: check for name, check in loads.items() if check.status == "failed"}
+    failed: dict[str, int] = {}
+    died = exercise.name in evidence.deaths
+    for rule in sorted(own, key=lambda rule: STAGES.index(rule.stage.name)):
+        gate = gated.get(rule.of)
+        if died:
+            if evidence.died_at.get(exercise.name) == key(rule):
+                result = _result(rule, "failed", explain_death(evidence.deaths[exercise.name]))
+            else:
+                result = _result(rule, "blocked", message=_("Not judged: the process ended while judging this exercise."))
+            results.append(result)
+            continue
+        if gate is not None and STAGES.index(rule.stage.name) > STAGES.index(gate.stage):
+            results.append(_result(rule, "blocked", message=_("Not judged: `{name}` comes first.").format(name=_said(gate))))
+            continue
+        take = recording.takes[key(rule)]
+        answer = Answer(exercise.name, key(rule), recording.seed, _Replay(take, evidence.replies[key(rule)]))
+        try:
+            rule.run(answer, Draw(recording.seed, key(rule), take.drawn))
+        except CheckFailed as failure:
+            result = _result(rule, "failed", failure.difference)
+            failed[key(rule)] = len(results)
+            if rule.stage.name in GATING_STAGES and rule.of not in gated:
+                gated[rule.of] = result
+        except _NoReply:
+            result = _result(rule, "blocked", message=_("Not judged: the process ended before."))
+        else:
+            result = _result(rule, "passed")
+        results.append(result)
+    if failed:
+        for name, misconception in diagnose(list(failed), evidence.replies, bank(exercise.name)).items():
+            position = failed[name]
+            results[position] = replace(
+                results[position],
+                misconception=misconception.name,
+                says=_(misconception.says),
+                hint=_(misconception.advice) or results[position].hint,
+                chapter=misconception.chapter or results[position].chapter,
+            )
+    if died:
+        results = [
+            replace(check, status="blocked") if check.status == "passed" and check.points else check for check in results
+        ]
+    results = [check if check.chapter else replace(check, chapter=exercise.chapter) for check in results]
+    attempted = not all(check.status == "failed" for check in loads.values()) or died or any(
+        name in evidence.defined for name in exercise.functions
+    )
+    all_replies = [reply for rule in own for reply in evidence.replies.get(key(rule), ())]
+    return ExerciseResult(
+        name=exercise.name,
+        title=_(exercise.title),
+        score=round(sum(check.points for check in results if check.status == "passed"), 2),
+        max_score=exercise.points,
+        checks=tuple(results),
+        attempted=attempted and not untouched(all_replies),
+    )
+
+
+def _said(gate: CheckResult) -> str:
+    return gate.rule or gate.name
+
+
+def block_dependents(assignment: Assignment, results: Mapping[str, ExerciseResult]) -> dict[str, ExerciseResult]:
+    """The learner's copy has no stand-ins: failures of an exercise whose needs lost points are blocked by them."""
+    settled: dict[str, ExerciseResult] = {}
+    for name, result in results.items():
+        broken = [
+            need for need in assignment.needs_of(name) if need in results and results[need].score < results[need].max_score
+        ]
+        if broken and result.score < result.max_score and result.attempted:
+            words = _("Blocked by {name}: mend that exercise first, then run this check again.")
+            checks = tuple(
+                replace(check, status="blocked", blocked_by=broken[0], message=words.format(name=broken[0]))
+                if check.status == "failed" and check.stage != "loads"
+                else check
+                for check in result.checks
+            )
+            result = replace(result, checks=checks)
+        settled[name] = result
+    return settled
+
+
+def signal_name(number: int) -> str:
+    """`SIGSEGV` for 11."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

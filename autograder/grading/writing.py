@@ -1,0 +1,85 @@
+"""What grading leaves in its folder: a JSON and a page per student, and `grades.csv`. Whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from autograder.course import Assignment
+from autograder.exporting import csv_row, write_grades_csv
+from autograder.pages.feedback import feedback_html
+from autograder.results import CheckResult, ExerciseResult, SubmissionResult
+
+_RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
+LONGEST_NAME = 120  # characters, so that the name and its ending fit every file system
+
+
+def file_name(student: str) -> str:
+    """The student's name as a file name: escaped where it must be, and never another student's."""
+    safe = quote(student, safe=" ()+,-.=@[]_{}~")
+    if safe.startswith((".", " ")) or safe.endswith((".", " ")) or _RESERVED.match(safe) or not safe:
+        safe = "".join(f"%{byte:02X}" for byte in student[:1].encode()) + quote(student[1:], safe=" ()+,-=@[]_{}~")
+    if len(safe) > LONGEST_NAME:
+        safe = f"{safe[:LONGEST_NAME - 17]}-{hashlib.sha256(student.encode()).hexdigest()[:16]}"
+    return safe or "%00"
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write beside, then move into place: a reader sees the old file or the new one, never half of one."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def write_result(result: SubmissionResult, assignment: Assignment, folder: Path) -> None:
+    """Write the student's page, then the JSON: where the JSON stands, the student is done."""
+    students = folder / "students"
+    students.mkdir(parents=True, exist_ok=True)
+    name = file_name(result.student)
+    page = feedback_html(result, chapter_link=assignment.chapter_link, title=assignment.title)
+    write_whole(students / f"{name}.html", page)
+    write_whole(students / f"{name}.json", json.dumps(result.as_json(), indent=1, ensure_ascii=False) + "\n")
+
+
+def from_json(table: dict[str, Any]) -> SubmissionResult:
+    """The result that `as_json` wrote."""
+    exercises = tuple(
+        ExerciseResult(**{**entry, "checks": tuple(CheckResult(**check) for check in entry["checks"])})
+        for entry in table["exercises"]
+    )
+    return SubmissionResult(**{**table, "exercises": exercises, "flags": tuple(table["flags"])})
+
+
+def read_result(path: Path) -> SubmissionResult | None:
+    """A student's JSON; None where it is no whole result of ours."""
+    try:
+        return from_json(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def read_results(folder: Path) -> Iterator[SubmissionResult]:
+    """Every student's result in the folder, in the order of the file names."""
+    for path in sorted((folder / "students").glob("*.json")):
+        result = read_result(path)
+        if result is not None:
+            yield result
+
+
+def write_csv(folder: Path, assignment: Assignment) -> None:
+    """Build `grades.csv` from all students' results in the folder."""
+    names = list(assignment.by_name)
+    rows = sorted((csv_row(result, names) for result in read_results(folder)), key=lambda row: row["student"])
+    write_grades_csv(rows, folder / "grades.csv")

@@ -1,0 +1,203 @@
+"""The learner's `check()`: the recorded rules on the learner's own code, in the learner's own kernel."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from autograder import collecting, probes, recordings
+from autograder.checking import Rule
+from autograder.course import SETTINGS, Assignment, CourseError
+from autograder.grading.judging import Evidence, block_dependents, judge_exercise
+from autograder.language import _
+from autograder.observations import Problem, Reply
+from autograder.pages.panel import panel_html, panel_text
+from autograder.recordings import Recording
+from autograder.results import ExerciseResult, total
+
+
+class CheckError(Exception):
+    """`check()` cannot run at all. Shown as its sentence, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What `check()` found. In a notebook it shows itself as a panel; `repr` is the points earned."""
+
+    assignment: Assignment
+    exercises: Sequence[ExerciseResult]
+    is_total: bool
+
+    @property
+    def score(self) -> float:
+        """Points earned."""
+        return total(self.exercises)
+
+    @property
+    def max_score(self) -> float:
+        """Points that could be earned."""
+        return sum(exercise.max_score for exercise in self.exercises)
+
+    @property
+    def passed(self) -> bool:
+        """Full marks."""
+        return self.score >= self.max_score
+
+    def __repr__(self) -> str:
+        return f"{self.score:g}"
+
+    def _repr_html_(self) -> str:
+        return panel_html(
+            self.exercises, chapter_link=self.assignment.chapter_link, recorded=True, total=self.is_total
+        )
+
+    def text(self) -> str:
+        """The panel for a terminal."""
+        return panel_text(self.exercises, chapter_link=self.assignment.chapter_link, recorded=True, total=self.is_total)
+
+
+class _Silence:
+    """While true, `check()` in a notebook's own cells does nothing: `autograder check` runs them itself."""
+
+    on = False
+
+
+@contextlib.contextmanager
+def silenced() -> Iterator[None]:
+    """Within this block a notebook's own calls of `check()` do nothing."""
+    before, _Silence.on = _Silence.on, True
+    try:
+        yield
+    finally:
+        _Silence.on = before
+
+
+def find_assignment(start: Path) -> Assignment:
+    """The assignment whose notebook lies in `start`, above it, or in a folder right below. Raises `CourseError`."""
+    for folder in (start, *start.parents):
+        if (folder / SETTINGS).is_file() and (folder / "recordings").is_dir():
+            return Assignment.read(folder)
+    below = [path.parent for path in sorted(start.glob(f"*/{SETTINGS}")) if (path.parent / "recordings").is_dir()]
+    if len(below) == 1:
+        return Assignment.read(below[0])
+    raise CourseError(
+        _(
+            "The checks are not here: expected the file {file} and the folders checks and recordings beside the notebook, "
+            "in {folder}. Unpack the whole zip into one folder, open the notebook there, and run the cell again."
+        ).format(file=SETTINGS, folder=start)
+    )
+
+
+def _folder_of_notebook(names: Mapping[str, Any]) -> Path:
+    editor = names.get("__vsc_ipynb_file__")  # VS Code may start the kernel in another folder
+    return Path(editor).parent if isinstance(editor, str) else Path.cwd()
+
+
+@lru_cache(maxsize=4)
+def _load(folder: Path, stamp: float) -> tuple[Assignment, Sequence[Rule], Recording, Mapping[str, Any]]:
+    assignment = Assignment.read(folder)
+    rules = collecting.collect(assignment)
+    return assignment, rules, recordings.load(assignment, rules), probes.load_probes(assignment.probes)
+
+
+def load(assignment: Assignment) -> tuple[Assignment, Sequence[Rule], Recording, Mapping[str, Any]]:
+    """Rules, recording and probes of the learner's copy, kept until its files change. Raises `CourseError`."""
+    files = [assignment.folder / SETTINGS, *assignment.checks.glob("*.py"), *assignment.recordings.glob("*")]
+    return _load(assignment.folder, max(path.stat().st_mtime for path in files))
+
+
+def _names() -> MutableMapping[str, Any]:
+    shell = _shell()
+    if shell is not None:
+        return shell.user_ns  # type: ignore[no-any-return]
+    return vars(sys.modules["__main__"])
+
+
+def _shell() -> Any:
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return None
+    return get_ipython()  # type: ignore[no-untyped-call]
+
+
+def _refuse_unguarded_grading(folder: Path) -> None:
+    """Inside the instructor's course, nbgrader without our settings would run strangers' code unprotected."""
+    if os.environ.get("NBGRADER_EXECUTION") != "autograde":
+        return
+    for parent in (folder, *folder.parents):
+        if (parent / "solutions").is_dir():
+            raise CheckError(
+                _(
+                    "nbgrader runs this notebook without the autograder's own step, so without its protection. Run nbgrader "
+                    "in {folder}, where nbgrader_config.py stands, or use `autograder grade`."
+                ).format(folder=parent)
+            )
+
+
+def try_exercises(
+    assignment: Assignment, names: MutableMapping[str, Any], exercise: str | None = None, problems: Mapping[str, Problem] | None = None
+) -> Checked:
+    """Observe and judge the answers in `names` on the recorded inputs. Raises `CourseError`."""
+    assignment, rules, recording, functions = load(assignment)
+    if exercise is not None and exercise not in assignment.by_name:
+        raise CheckError(
+            _("There is no exercise {name}. The exercises are: {known}.").format(
+                name=repr(exercise), known=", ".join(assignment.by_name)
+            )
+        )
+    wanted = list(assignment.by_name) if exercise is None else [*assignment.needs_of(exercise), exercise]
+    replies: dict[int, Reply] = {}
+    plan = recording.plan
+    sink = io.StringIO()
+    with (
+        contextlib.redirect_stdout(sink),
+        contextlib.redirect_stderr(sink),
+        warnings.catch_warnings(),
+        probes.random_state_kept(),
+    ):
+        warnings.simplefilter("ignore")
+        for position in recording.positions(wanted):
+            replies[position] = probes.observe(functions, names, plan[position])
+    evidence = Evidence(
+        replies=recording.by_check(replies),
+        defined=frozenset(name for name in assignment.exercise_of_function if callable(names.get(name))),
+        problems=problems or {},
+    )
+    results = {
+        name: judge_exercise(
+            assignment.by_name[name], rules, recording, evidence, lambda asked: recording.wrong.get(asked, ())
+        )
+        for name in wanted
+    }
+    results = block_dependents(assignment, results)
+    shown = list(results.values()) if exercise is None else [results[exercise]]
+    return Checked(assignment, shown, exercise is None)
+
+
+def check_in_notebook(exercise: str | None) -> Checked:
+    """What `autograder.check` does."""
+    if _Silence.on:
+        return None  # type: ignore[return-value]
+    names = _names()
+    folder = _folder_of_notebook(names)
+    _refuse_unguarded_grading(folder)
+    try:
+        checked = try_exercises(find_assignment(folder), names, exercise)
+    except CourseError as problem:
+        raise CheckError(str(problem)) from None
+    shell = _shell()
+    if shell is None or not hasattr(shell, "kernel"):  # a terminal: no panel would be drawn
+        print(checked.text())
+    return checked

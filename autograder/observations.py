@@ -1,0 +1,111 @@
+"""Plain data that crosses the trust boundary: what is asked of an answer, and what comes back.
+
+Imports nothing of ours and nothing that runs code. Everything here can be written as JSON and safetensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Union
+
+import torch
+
+# What a probe may return and a request may carry. No objects, no code.
+Plain = Union[None, bool, int, float, str, torch.Tensor, Sequence["Plain"], Mapping[str, "Plain"]]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question put to an answer: run `probe` with these arguments.
+
+    exercise, check: whose question it is. probe: name of a function in the course's `probes.py`.
+    arguments: plain data. seed: given to `torch.default_generator` before the probe runs.
+    """
+
+    exercise: str
+    check: str
+    probe: str
+    arguments: Mapping[str, Plain]
+    seed: int
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the learner's own code that an exception passed through."""
+
+    cell: int  # position among the submission's code cells, counted from 0; -1 when unknown
+    number: int  # line within the cell, counted from 1
+    text: str
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An exception in an answer: its class name, its message, the learner's own lines (outermost first)."""
+
+    kind: str
+    message: str
+    lines: tuple[Line, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back for one request: an observation, or the problem that prevented it."""
+
+    value: Plain = None
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True)
+class Death:
+    """An answer's process ended, hung or grew too large.
+
+    reason: "time", "memory", "exit", "signal", "reply" (what it sent was malformed or too large).
+    detail: for people, such as "SIGSEGV" or "exit code 3". step: ("cell", i) or ("request", i) that was
+    running, None when that is not known (a run that was not careful).
+    """
+
+    reason: str
+    detail: str = ""
+    step: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one child runs: cells in order, then requests of the plan (by their position in it).
+
+    names: functions the exercises define; `stand_ins`: {name: source} run after the cells to replace names.
+    careful: one message per cell and per reply, so that a death is pinned to its step.
+    """
+
+    cells: Sequence[str]
+    requests: Sequence[int]
+    stand_ins: str = ""
+    careful: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one child did. problems: one entry per cell (None: ran). replies: by position in the plan.
+
+    defined: names that stand in the answer's namespace afterwards and are callable.
+    """
+
+    problems: Sequence[Problem | None] = ()
+    replies: Mapping[int, Reply] = field(default_factory=dict)
+    defined: frozenset[str] = frozenset()
+    death: Death | None = None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a child may use. Seconds of CPU and of wall clock for the whole child, bytes, counts."""
+
+    cpu_seconds: int = 8
+    wall_seconds: float = 20.0
+    memory_bytes: int = 4 << 30
+    processes: int = 64
+    file_bytes: int = 4 << 20
+    scratch_bytes: int = 16 << 20
+    reply_bytes: int = 64 << 20
+    open_files: int = 64

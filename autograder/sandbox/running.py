@@ -1,0 +1,493 @@
+"""The trusted side of the sandbox: opens it, hands jobs to it, and says what came of them.
+
+Nothing that comes back is trusted to be more than plain data of a limited size.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import dataclasses
+import json
+import logging
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from autograder import wire
+from autograder.observations import Death, Job, Limits, Outcome, Plain, Problem, Reply, Request
+from autograder.sandbox import filters, view
+from autograder.sandbox.control import Control, Lost
+from autograder.sandbox.fingerprint import fingerprint
+
+_START_SECONDS = 120.0  # importing torch from a cold disk takes its time
+_ANSWER_SECONDS = 30.0
+_GRACE_SECONDS = 0.5  # for a child that closed its channel to end by itself, so that its own cause of death is seen
+_PLAN_SECONDS = 120.0
+_NAMESPACES = "namespaces"
+_NONE = "none"
+_HERE = Path(__file__).resolve().parent
+
+_log = logging.getLogger(__name__)
+
+
+class SandboxError(Exception):
+    """Something of ours that kept a job from being done. The message is a sentence for the instructor."""
+
+
+class NoIsolation(SandboxError):
+    """Learners' code cannot be isolated on this machine."""
+
+
+class SandboxBroken(SandboxError):
+    """The sandbox stopped working and could not be started again."""
+
+
+class StandInsFailed(SandboxError):
+    """The source of the stand-ins raised an exception after the cells had run."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(f"The stand-ins could not be run beside an answer: {problem.kind}: {problem.message}")
+        self.problem = problem
+
+
+def open_sandbox(
+    probes: Path, *, limits: Limits | None = None, unsandboxed: bool = False, namespace_code: str = ""
+) -> Sandbox:
+    """Starts a sandbox: some seconds, after which each job costs milliseconds.
+
+    probes: a file of probe functions, or a folder of such files. limits: for each child (default: `Limits()`).
+    namespace_code: run once, in the namespace that every answer finds. unsandboxed: plain processes instead, where
+    learners' code can read and write whatever this user can.
+
+    Raises NoIsolation where isolation is not to be had, or where it would show the probes' folder to learners; and
+    SandboxBroken when the probes or the namespace's code cannot be loaded.
+    """
+    return Sandbox(probes, limits or Limits(), unsandboxed, namespace_code)
+
+
+class Sandbox:
+    """A zygote and its children. Does one job at a time; a worker that wants two opens two.
+
+    isolation: "namespaces" or "none". layers: what stands around a child, by name. restarts: how often the zygote had
+    to be started again.
+    """
+
+    def __init__(self, probes: Path, limits: Limits, unsandboxed: bool, namespace_code: str) -> None:
+        self.isolation = _NONE if unsandboxed else _NAMESPACES
+        self.layers: dict[str, bool] = {}
+        self.restarts = 0
+        self.limits = limits
+        self._probes = probes
+        self._namespace_code = namespace_code
+        self._plan: bytes | None = None
+        self._places = 0
+        self._zygote: _Zygote | None = None
+        self._lock = threading.Lock()
+        self._owner = os.getpid()
+        self._kills = _kills_for_memory()
+        try:
+            self._start()
+        except Lost as problem:
+            self.close()
+            kind = SandboxBroken if unsandboxed else NoIsolation
+            raise kind(f"The sandbox does not start. {problem}") from problem
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def give_plan(self, requests: Sequence[Request]) -> None:
+        """What jobs may ask, by position. It holds inputs only, for every child can read all of it.
+
+        Raises SandboxBroken when a request names a probe that does not exist.
+        """
+        self._plan = wire.encode([wire.plain_request(request) for request in requests])
+        self._places = len(requests)
+        with self._lock:
+            self._attempt(lambda zygote: self._send_plan(zygote))
+
+    def run(self, job: Job) -> Outcome:
+        """Does one job in a fresh child.
+
+        Raises SandboxBroken when the sandbox stopped working twice, StandInsFailed when the stand-ins raised, and
+        IndexError when the job asks for a request that the plan does not have.
+        """
+        if any(not 0 <= position < self._places for position in job.requests):
+            raise IndexError("A job asks for a request that is not in the plan.")
+        with self._lock:
+            outcome: Outcome = self._attempt(lambda zygote: self._do(zygote, job))
+        return outcome
+
+    def close(self) -> None:
+        """Ends the zygote and whatever runs in it."""
+        zygote, self._zygote = self._zygote, None
+        if zygote is not None and self._owner == os.getpid():
+            zygote.close()
+
+    def _start(self) -> None:
+        self._zygote = _Zygote(self._probes, self.limits, self.isolation == _NAMESPACES, self._namespace_code)
+        # An empty job shows that a child can be had at all, and what stands around it.
+        self._do(self._zygote, Job((), ()))
+        if self._plan is not None:
+            self._send_plan(self._zygote)
+
+    def _attempt(self, action: Any) -> Any:
+        """Runs `action` on the zygote; when that one is lost, starts another and tries once more."""
+        if self._owner != os.getpid():
+            raise SandboxBroken("A sandbox can only be used by the process that opened it.")
+        try:
+            if self._zygote is None:
+                raise Lost("There is no zygote.")
+            return action(self._zygote)
+        except Lost as problem:
+            _log.warning("The sandbox stopped working and is started again. %s", problem)
+        self.close()
+        self.restarts += 1
+        try:
+            self._start()
+            return action(self._zygote)
+        except (Lost, NoIsolation) as problem:
+            self.close()
+            raise SandboxBroken(f"The sandbox stopped working and could not be started again. {problem}") from problem
+
+    def _cause(self, end: _End) -> Death:
+        """Why a child is no more, from how its process ended."""
+        if end.killed:
+            return Death("reply", "It closed its channel and went on.")
+        code = os.waitstatus_to_exitcode(end.status)
+        if code >= 0:
+            return Death("exit", f"exit code {code}")
+        number = -code
+        out_of_time = end.cpu >= self.limits.cpu_seconds - 0.1
+        if number == getattr(signal, "SIGXCPU", 0) or (number == signal.SIGKILL and out_of_time):
+            return Death("time", f"{self.limits.cpu_seconds} seconds of computing")
+        if number == signal.SIGKILL:
+            before, self._kills = self._kills, _kills_for_memory()
+            if self._kills > before:
+                return Death("memory", "The machine ran out of memory.")
+        with contextlib.suppress(ValueError):
+            return Death("signal", signal.Signals(number).name)
+        return Death("signal", f"signal {number}")
+
+    def _send_plan(self, zygote: _Zygote) -> None:
+        assert self._plan is not None
+        unknown = zygote.give_plan(self._plan)
+        if unknown:
+            raise SandboxBroken(f"No probe is called {', '.join(unknown)} in {self._probes}.")
+
+    def _do(self, zygote: _Zygote, job: Job) -> Outcome:
+        payload = wire.encode(
+            {
+                "cells": list(job.cells),
+                "requests": list(job.requests),
+                "stand_ins": job.stand_ins,
+                "careful": job.careful,
+            }
+        )
+        deadline = time.monotonic() + self.limits.wall_seconds
+        heard = _Heard(job)
+        with zygote.child() as child:
+            cause = None
+            try:
+                wire.send(child.channel, payload, deadline=deadline)
+                self.layers = child.layers(deadline)
+                heard.listen(child.channel, self.limits.reply_bytes, deadline)
+            except TimeoutError:
+                cause = Death("time", f"{self.limits.wall_seconds:g} seconds")
+            except wire.Malformed as problem:
+                cause = Death("reply", str(problem))
+            except (wire.Closed, OSError):
+                cause = self._cause(child.end(_GRACE_SECONDS))
+                if not child.ready:
+                    raise Lost(f"A child could not be set up ({cause.reason}: {cause.detail}).") from None
+            else:
+                child.end(0)
+        if cause is not None:
+            return heard.outcome(dataclasses.replace(cause, step=heard.step))
+        if heard.stand_ins is not None:
+            raise StandInsFailed(heard.stand_ins)
+        return heard.outcome(None)
+
+
+# --- What a child says ----------------------------------------------------------------------------------------------
+
+
+class _Heard:
+    """Collects what a child says, and refuses what does not fit the job."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._problems: list[Problem | None] = []
+        self._replies: dict[int, Reply] = {}
+        self._defined: frozenset[str] = frozenset()
+        self.stand_ins: Problem | None = None
+        self.step: tuple[str, int] | None = None
+
+    def outcome(self, death: Death | None) -> Outcome:
+        return Outcome(tuple(self._problems), dict(self._replies), self._defined, death)
+
+    def listen(self, channel: socket.socket, limit: int, deadline: float) -> None:
+        """Until the child has said all. Raises what `wire.receive` raises, and Malformed."""
+        if self._job.careful:
+            self._listen_step_by_step(channel, limit, deadline)
+        else:
+            self._take_all(wire.decode(wire.receive(channel, limit=limit, deadline=deadline)))
+
+    def _take_all(self, message: Plain) -> None:
+        if not isinstance(message, Mapping) or set(message) != {"problems", "stand_ins", "replies", "defined"}:
+            raise wire.Malformed("The reply is not of the form that was agreed.")
+        problems, replies = message["problems"], message["replies"]
+        if not isinstance(problems, list) or len(problems) != len(self._job.cells) or not isinstance(replies, list):
+            raise wire.Malformed("The reply does not fit the job.")
+        self._problems = [None if one is None else wire.as_problem(one) for one in problems]
+        self.stand_ins = None if message["stand_ins"] is None else wire.as_problem(message["stand_ins"])
+        expected = [] if self.stand_ins is not None else list(self._job.requests)
+        if len(replies) != len(expected):
+            raise wire.Malformed("The reply does not fit the job.")
+        for position, pair in zip(expected, replies):
+            if not isinstance(pair, list) or len(pair) != 2 or pair[0] != position:
+                raise wire.Malformed("The reply does not fit the job.")
+            self._replies[position] = wire.as_reply(pair[1])
+        self._defined = _names(message["defined"])
+
+    def _listen_step_by_step(self, channel: socket.socket, limit: int, deadline: float) -> None:
+        left = limit
+
+        def hear(word: str, *fixed: Plain, more: int = 0) -> list[Plain]:
+            nonlocal left
+            data = wire.receive(channel, limit=left, deadline=deadline)
+            left -= len(data)
+            message = wire.decode(data)
+            expected = [word, *fixed]
+            if not isinstance(message, list) or len(message) != len(expected) + more:
+                raise wire.Malformed("A message does not fit the job.")
+            head = message[: len(expected)]
+            if any(type(one) is not type(two) or one != two for one, two in zip(head, expected)):
+                raise wire.Malformed("A message does not fit the job.")
+            return message[len(expected) :]
+
+        for position in range(len(self._job.cells)):
+            self.step = ("cell", position)
+            hear("cell", position)
+            (problem,) = hear("ran", position, more=1)
+            self._problems.append(None if problem is None else wire.as_problem(problem))
+        self.step = None
+        (problem,) = hear("stood in", more=1)
+        if problem is not None:
+            self.stand_ins = wire.as_problem(problem)
+            return
+        for position in self._job.requests:
+            self.step = ("request", position)
+            hear("request", position)
+            (reply,) = hear("replied", position, more=1)
+            self._replies[position] = wire.as_reply(reply)
+        self.step = None
+        (names,) = hear("done", more=1)
+        self._defined = _names(names)
+
+
+def _names(plain: Plain) -> frozenset[str]:
+    if not isinstance(plain, list) or not all(isinstance(name, str) for name in plain):
+        raise wire.Malformed("The names are not a list of texts.")
+    return frozenset(str(name) for name in plain)
+
+
+def _kills_for_memory() -> int:
+    """How many processes the kernel has killed because memory ran out; 0 where it does not say."""
+    with contextlib.suppress(OSError, ValueError), open("/proc/vmstat", encoding="ascii") as lines:
+        for line in lines:
+            if line.startswith("oom_kill "):
+                return int(line.split()[1])
+    return 0
+
+
+# --- The zygote and a child -----------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class _End:
+    """How a child ended. killed: by us, since it did not end by itself."""
+
+    status: int
+    killed: bool
+    cpu: float
+
+
+class _Zygote:
+    """The processes of one sandbox, and the line to them."""
+
+    def __init__(self, probes: Path, limits: Limits, isolated: bool, namespace_code: str) -> None:
+        self._base = Path(tempfile.mkdtemp(prefix="autograder-"))
+        self._isolated = isolated
+        self._process: subprocess.Popen[bytes] | None = None
+        ours, theirs = socket.socketpair()
+        self._control = Control(ours)
+        try:
+            with theirs:
+                self._launch(theirs, probes)
+            self._prepare(probes, limits, namespace_code)
+        except BaseException:
+            self.close()
+            raise
+
+    def _launch(self, theirs: socket.socket, probes: Path) -> None:
+        seen = view.view()
+        self._view = seen
+        command = [sys.executable, "-s", str(_HERE / "zygote.py")]
+        scratch = "/scratch" if self._isolated else str(self._base)
+        environment = view.environment(scratch)
+        handle = str(theirs.fileno())
+        if self._isolated:
+            if not sys.platform.startswith("linux"):
+                raise NoIsolation("Learners' code can only be isolated on Linux.")
+            folder = seen.shows(probes)
+            if folder is not None:
+                raise NoIsolation(f"The course lies in {folder}, which learners' code can read. Move it elsewhere.")
+            settings = {
+                "base": str(self._base),
+                "allowed": seen.allowed,
+                "links": seen.links,
+                "command": command,
+                "environment": environment,
+            }
+            command = [sys.executable, "-I", "-S", str(_HERE / "launcher.py"), json.dumps(settings), handle]
+            environment = {}
+        else:
+            command = [*command, handle, "-1"]
+        self._process = subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=None if os.environ.get("DBG") else subprocess.DEVNULL,
+            pass_fds=(theirs.fileno(),),
+            start_new_session=True,
+        )
+
+    def _prepare(self, probes: Path, limits: Limits, namespace_code: str) -> None:
+        program = filters.system_call_program() if self._isolated else None
+        try:
+            texts = dict(view.read_probes(probes))
+        except (OSError, UnicodeDecodeError) as problem:
+            raise SandboxBroken(f"The probes cannot be read: {problem}") from problem
+        settings = {
+            "limits": dataclasses.asdict(limits),
+            "readable": [*self._view.allowed, "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"],
+            "program": base64.b64encode(program).decode() if program else None,
+            "probes": texts,
+            "namespace_code": namespace_code,
+            "packages": self._view.packages,
+        }
+        try:
+            self._control.send(settings, seconds=_ANSWER_SECONDS)
+            answer, _ = self._control.receive(seconds=_START_SECONDS)
+        except Lost as problem:
+            what = "Learners' code cannot be isolated here" if self._isolated else "The sandbox does not start"
+            raise (NoIsolation if self._isolated else SandboxBroken)(f"{what}: {problem}") from problem
+        if "refused" in answer:
+            raise NoIsolation(f"This machine refuses what isolating learners' code needs: {answer['refused']}")
+        if "failed" in answer:
+            raise SandboxBroken(f"The sandbox does not start: {answer['failed']}")
+        ours, theirs = fingerprint(), answer.get("ready")
+        if theirs != ours:
+            raise NoIsolation(f"PyTorch computes differently inside the sandbox: {theirs} instead of {ours}.")
+
+    def _ask(self, message: dict[str, Any], handles: Sequence[int] = ()) -> dict[str, Any]:
+        self._control.send(message, handles, seconds=_ANSWER_SECONDS)
+        answer, _ = self._control.receive(seconds=_ANSWER_SECONDS)
+        if "failed" in answer:
+            raise Lost(str(answer["failed"]))
+        return answer
+
+    def give_plan(self, plan: bytes) -> list[str]:
+        """Sends the plan; returns the names of probes that do not exist."""
+        ours, theirs = socket.socketpair()
+        with ours:
+            with theirs:
+                self._control.send({"do": "plan"}, [theirs.fileno()], seconds=_ANSWER_SECONDS)
+            try:
+                wire.send(ours, plan, deadline=time.monotonic() + _PLAN_SECONDS)
+            except OSError as problem:
+                raise Lost(f"The plan could not be sent: {problem}") from problem
+            answer, _ = self._control.receive(seconds=_PLAN_SECONDS)
+        return [str(name) for name in answer["unknown"]]
+
+    @contextlib.contextmanager
+    def child(self) -> Iterator[_Child]:
+        """A fresh child, which is no more when this ends."""
+        folder = "/scratch" if self._isolated else tempfile.mkdtemp(dir=self._base)
+        ours, theirs = socket.socketpair()
+        child: _Child | None = None
+        try:
+            with theirs:
+                answer = self._ask({"do": "begin", "folder": folder}, [theirs.fileno()])
+            if "pid" not in answer:
+                raise Lost(str(answer.get("refused", "No child could be had.")))
+            child = _Child(self, ours, int(answer["pid"]))
+            yield child
+        finally:
+            ours.close()
+            if child is not None:
+                child.end(0)
+            if not self._isolated:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def end(self, process: int, grace: float) -> _End:
+        """Has a child ended."""
+        answer = self._ask({"do": "end", "pid": process, "grace": grace})
+        return _End(int(answer["status"]), bool(answer["killed"]), float(answer["cpu"]))
+
+    def close(self) -> None:
+        """Ends everything: the zygote ends when its line does, and takes all that it holds with it."""
+        self._control.close()
+        if self._process is not None:
+            try:
+                self._process.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        shutil.rmtree(self._base, ignore_errors=True)
+
+
+class _Child:
+    """One child, from the trusted side."""
+
+    def __init__(self, zygote: _Zygote, channel: socket.socket, process: int) -> None:
+        self._zygote = zygote
+        self._process: int | None = process
+        self.channel = channel
+        self.ready = False
+
+    def layers(self, deadline: float) -> dict[str, bool]:
+        """What stands around the child. It says so before it sees any code of a learner's."""
+        message = wire.decode(wire.receive(self.channel, limit=1 << 16, deadline=deadline))
+        if not isinstance(message, Mapping) or not isinstance(message.get("ready"), Mapping):
+            why = message.get("failed", "") if isinstance(message, Mapping) else ""
+            raise Lost(f"A child could not be set up. {why}")
+        self.ready = True
+        return {name: bool(there) for name, there in message["ready"].items()}  # type: ignore[union-attr]
+
+    def end(self, grace: float) -> _End:
+        """Has it ended, once."""
+        if self._process is None:
+            return _End(0, True, 0.0)
+        process, self._process = self._process, None
+        return self._zygote.end(process, grace)

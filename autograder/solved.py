@@ -1,0 +1,61 @@
+"""The solved notebook: the one source, from Jupytext's percent format to notebook cells."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import jupytext
+import nbformat
+
+from autograder import notebooks
+from autograder.course import CourseError, Source
+from autograder.notebooks import Cell, Submission
+
+CHAPTER = re.compile(r"\{\{chapter:([\w-]+)\}\}")
+
+
+def solved_notebook(source: Source) -> Any:
+    """The source as an nbformat notebook: fixed cell ids, chapters' titles in their places. Raises `CourseError`."""
+    try:
+        notebook = jupytext.read(source.notebook, fmt="py:percent")
+    except OSError as problem:
+        raise CourseError(f"The solved notebook {source.notebook} cannot be read: {problem.strerror}.") from problem
+    seen: set[str] = set()
+    for position, cell in enumerate(notebook.cells):
+        name = cell.metadata.get("nbgrader", {}).get("grade_id") or f"cell-{position}"
+        if name in seen:
+            raise CourseError(f"{source.notebook.name} has two cells named {name}.")
+        seen.add(name)
+        cell.id = re.sub(r"[^a-zA-Z0-9_-]", "-", name)[:64]
+        if cell.cell_type == "markdown":
+            cell.source = CHAPTER.sub(lambda match: _chapter(source, match.group(1)), cell.source)
+    notebook.metadata = nbformat.from_dict(
+        {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        }
+    )
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    return notebook
+
+
+def _chapter(source: Source, slug: str) -> str:
+    if slug not in source.assignment.chapters:
+        raise CourseError(f"{source.notebook.name} names the chapter {slug}, which assignment.toml lacks.")
+    title, link = source.assignment.chapter_link(slug)
+    return f"[{title}]({link})" if link else f"“{title}”"
+
+
+def read_solved(source: Source) -> Submission:
+    """The solved notebook, read exactly as a submission is read. This is the reference."""
+    data = json.dumps(solved_notebook(source)).encode()
+    return notebooks.read(data, source.assignment)
+
+
+def with_answer(cells: list[Cell], exercise: str, code: str) -> list[Cell]:
+    """The cells with one exercise's answer replaced. Raises `LookupError` where the exercise has no cell."""
+    if not any(cell.grade_id == exercise for cell in cells):
+        raise LookupError(exercise)
+    return [Cell(code, exercise, (exercise,)) if cell.grade_id == exercise else cell for cell in cells]

@@ -1,0 +1,120 @@
+"""Proves the course: the reference gets full marks, the stubs none, each wrong answer is refused and named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from autograder import leaks, release, solved
+from autograder.course import Course, Source
+from autograder.grading.submission import Grader
+from autograder.notebooks import Cell
+from autograder.results import ExerciseResult, total
+
+
+@dataclass
+class Verdict:
+    """What was proven, in numbers, and what was not, in sentences."""
+
+    proven: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+
+    @property
+    def holds(self) -> bool:
+        """Nothing is broken."""
+        return not self.broken
+
+
+def verify(course: Course, name: str | None, seeds: Sequence[int], tell: Callable[[str], None], unsandboxed: bool = False) -> Verdict:
+    """Prove an assignment on each seed. `tell` hears what is being tried."""
+    source = course.source(name)
+    verdict = Verdict()
+    _points(source, verdict)
+    for seed in seeds:
+        tell(f"Seed {seed}")
+        with Grader.open(source, seed=seed, unsandboxed=unsandboxed) as grader:
+            _points_of_checks(source, grader, verdict)
+            _reference_and_stubs(source, grader, verdict, seed)
+            _wrong(source, grader, verdict, seed)
+            _right(source, grader, verdict, seed)
+    _leaks(course, source, verdict)
+    return verdict
+
+
+def _points(source: Source, verdict: Verdict) -> None:
+    notebook = solved.solved_notebook(source)
+    in_notebook = {
+        cell.metadata["nbgrader"]["grade_id"].removeprefix("check-"): float(cell.metadata["nbgrader"]["points"])
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade")
+    }
+    for exercise in source.assignment.exercises:
+        if in_notebook.get(exercise.name) != exercise.points:
+            verdict.broken.append(
+                f"{exercise.name} is worth {exercise.points:g} in assignment.toml, {in_notebook.get(exercise.name)} in its check cell."
+            )
+
+
+def _points_of_checks(source: Source, grader: Grader, verdict: Verdict) -> None:
+    sums: dict[str, float] = {exercise.name: 0.0 for exercise in source.assignment.exercises}
+    for rule in grader.rules:
+        sums[rule.exercise] += rule.stage.points
+    for exercise in source.assignment.exercises:
+        if abs(sums[exercise.name] - exercise.points) > 1e-9:
+            verdict.broken.append(f"The checks of {exercise.name} are worth {sums[exercise.name]:g}, the exercise {exercise.points:g}.")
+
+
+def _reference_and_stubs(source: Source, grader: Grader, verdict: Verdict, seed: int) -> None:
+    reference = grader.judge(grader.reference)
+    lost = [f"{result.name}/{check.name}" for result in reference for check in result.checks if check.status != "passed"]
+    if lost:
+        verdict.broken.append(f"Seed {seed}: the reference loses {', '.join(lost)}.")
+    verdict.proven.append(f"seed {seed}: the reference gets {total(reference):g} of {source.assignment.max_score:g}")
+    stubs = grader.judge(release.stub_cells(source))
+    if total(stubs) != 0:
+        scored = ", ".join(f"{result.name} {result.score:g}" for result in stubs if result.score)
+        verdict.broken.append(f"Seed {seed}: the stubs score: {scored}.")
+    attempted = [result.name for result in stubs if result.attempted]
+    if attempted:
+        verdict.broken.append(f"Seed {seed}: untouched, but not reported as such: {', '.join(attempted)}.")
+    verdict.proven.append(f"seed {seed}: the stubs get {total(stubs):g}, all reported as not attempted")
+
+
+def _judge_one(grader: Grader, cells: Sequence[Cell], exercise: str) -> ExerciseResult:
+    return grader.judge_exercise_alone(cells, exercise)
+
+
+def _wrong(source: Source, grader: Grader, verdict: Verdict, seed: int) -> None:
+    named = 0
+    for variant in source.wrong:
+        result = _judge_one(grader, grader.cells_with(variant), variant.exercise)
+        failed = [check for check in result.checks if check.status == "failed"]
+        where = f"Seed {seed}: wrong/{variant.path}"
+        if not any(check.points for check in failed):
+            verdict.broken.append(f"{where} fails no check that has points.")
+            continue
+        names = {check.misconception for check in failed}
+        if names - {variant.misconception}:
+            verdict.broken.append(f"{where} should be named {variant.misconception}, but is: {', '.join(sorted(map(str, names)))}.")
+            continue
+        named += 1
+    verdict.proven.append(f"seed {seed}: {named} of {len(source.wrong)} wrong answers refused and named")
+
+
+def _right(source: Source, grader: Grader, verdict: Verdict, seed: int) -> None:
+    accepted = 0
+    for variant in source.right:
+        result = _judge_one(grader, grader.cells_with(variant), variant.exercise)
+        lost = [f"{check.name} ({check.message})" for check in result.checks if check.status != "passed"]
+        if lost:
+            verdict.broken.append(f"Seed {seed}: right/{variant.path} loses {'; '.join(lost)}.")
+        else:
+            accepted += 1
+    verdict.proven.append(f"seed {seed}: {accepted} of {len(source.right)} unusual right answers accepted")
+
+
+def _leaks(course: Course, source: Source, verdict: Verdict) -> None:
+    found = leaks.find_in_release(course, source)
+    verdict.broken.extend(found)
+    if not found:
+        verdict.proven.append("no answer leaks into what learners get")

@@ -1,0 +1,34 @@
+"""Forgets executed pages when something they import has changed.
+
+The execution cache compares a page's own code only. Without this, a change to `_support/` or
+`figures/`, or another torch, would leave old outputs in the book.
+"""
+
+import hashlib
+import shutil
+from importlib.metadata import version
+from pathlib import Path
+
+from . import BOOK
+
+
+def fingerprint():
+    parts = [version("torch"), version("myst-nb")]
+    for folder in ("_support", "figures"):
+        parts += [p.name + p.read_text(encoding="utf-8") for p in sorted((BOOK / folder).glob("*.py"))]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def forget_stale(app, config):
+    cache = Path(config.nb_execution_cache_path or BOOK.parent / ".jupyter_cache")
+    stamp, now = cache / "course-book.sha256", fingerprint()
+    if cache.is_dir() and (not stamp.is_file() or stamp.read_text() != now):
+        shutil.rmtree(cache)
+    cache.mkdir(parents=True, exist_ok=True)
+    stamp.write_text(now)
+    config.course_book_fingerprint = now  # another fingerprint: Sphinx reads every page again
+
+
+def setup(app):
+    app.add_config_value("course_book_fingerprint", "", "env")
+    app.connect("config-inited", forget_stale, priority=100)

@@ -1,0 +1,33 @@
+"""Takes out of every page what this book has no use for.
+
+The theme brings 1.5 MB of icons as a script beside the icon font that it shows anyway, and
+Jupyter Book loads the live-code extension (thebe), which would fetch itself from another host.
+"""
+
+import re
+
+ICON_SCRIPT = re.compile(r'<script[^>]*src="[^"]*scripts/fontawesome\.js[^"]*"[^>]*>\s*</script>')
+
+
+def silence_thebe(app):
+    for listeners in app.events.listeners.values():
+        for listener in list(listeners):
+            if getattr(listener.handler, "__module__", "").startswith("sphinx_thebe"):
+                listeners.remove(listener)
+
+
+def drop_icon_script(app, exception):
+    if exception is not None or app.builder.format != "html":
+        return
+    for page in app.builder.outdir.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        lighter = ICON_SCRIPT.sub("", text)
+        if lighter != text:
+            page.write_text(lighter, encoding="utf-8")
+    for heavy in (app.builder.outdir / "_static" / "scripts").glob("fontawesome.js*"):
+        heavy.unlink()
+
+
+def setup(app):
+    app.connect("config-inited", lambda app, config: silence_thebe(app), priority=900)
+    app.connect("build-finished", drop_icon_script)

@@ -1,0 +1,263 @@
+"""The book: it builds without a warning, proves what it says, and can be used by everyone."""
+
+import ast
+import re
+
+import pytest
+import torch
+import yaml
+from book_support import (
+    BOOK,
+    ROOT,
+    build,
+    chromium,
+    code_cells,
+    copy_of_the_book,
+    pages_in_order,
+    prose,
+    served,
+    source,
+)
+
+PAGES = pages_in_order()
+CLAIMS = yaml.safe_load((BOOK / "claims.yml").read_text(encoding="utf-8"))
+ORDER = [
+    "The question",
+    "The picture",
+    "By hand",
+    "The experiment",
+    "The mistake people make",
+    "Check yourself",
+    "The exercise",
+]
+NOT_CHAPTERS = {"how-to-use", "exercises", "glossary", "instructors", "references"}
+CHAPTERS = [page for page in PAGES if page not in NOT_CHAPTERS]
+
+STRICT = ("-n", "-W", "--keep-going")
+
+
+# The sources
+
+
+@pytest.mark.parametrize("number", CLAIMS)
+def test_a_claim_is_proven_by_an_assert_that_runs_when_its_page_is_built(number):
+    cells = [code for tags, code in code_cells(CLAIMS[number]) if f"claim-{number}" in tags]
+    assert CLAIMS[number] in PAGES
+    assert cells, f"no cell of {CLAIMS[number]}.md is tagged claim-{number}"
+    assert any(re.search(r"^\s*assert ", code, re.M) for code in cells)
+
+
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_every_chapter_has_the_same_order(page):
+    headings = re.findall(r"^## (.+)$", source(page), re.M)
+    assert [h for h in headings if h in ORDER] == ORDER
+
+
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_a_chapter_asks_two_or_three_questions_and_folds_the_answers(page):
+    questions = source(page).split("## Check yourself")[1].split("\n## ")[0]
+    assert 2 <= len(re.findall(r"^\d\. ", questions, re.M)) == questions.count("{dropdown} Answer") <= 3
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_footnotes_because_they_do_not_survive_translation(page):
+    assert "[^" not in prose(page)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_computed_number_in_the_text_comes_from_code(page):
+    typed = re.findall(r"\b\d{1,3}(?:,\d{3})+\b|\b\d\.\d{3,}\b|\b\d(?:\.\d+)?e-\d+\b", prose(page))
+    assert not typed, f"typed in {page}.md: {typed}; print it or glue it"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_code_cells_are_python(page):
+    for _, code in code_cells(page):
+        ast.parse(re.sub(r"^:tags:.*\n", "", code))
+
+
+def test_the_exercises_page_names_the_points_that_the_notebook_gives():
+    notebook = ROOT / "exercises" / "multi_head_attention" / "multi_head_attention.ipynb"
+    if not notebook.is_file():
+        pytest.skip("exercises/ has not been generated")
+    import nbformat
+
+    points = {
+        cell.metadata.nbgrader.grade_id.removeprefix("check-"): cell.metadata.nbgrader.points
+        for cell in nbformat.read(notebook, 4).cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id", "").startswith("check-")
+    }
+    told = dict(re.findall(r"^\| \d+ \| \[`(\w+)`\]\([^)]*\) \| (\d+) \|", source("exercises"), re.M))
+    assert {name: int(p) for name, p in told.items()} == points
+
+
+# The build
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The whole book, built as strictly as `make book` does, as a fresh clone has it."""
+    folder = copy_of_the_book(tmp_path_factory.mktemp("book") / "clone")
+    done = build(folder, *STRICT)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return folder / "_build" / "html"
+
+
+def small_book(tmp_path, text, *options):
+    """Build a book of one page with this text."""
+    folder = copy_of_the_book(tmp_path / "clone", ["page"])
+    (folder / "book" / "page.md").write_text(text, encoding="utf-8")
+    return folder, build(folder, *options)
+
+
+FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n  display_name: Python 3\n---\n\n"
+
+
+def test_a_claim_that_does_not_hold_stops_even_the_bare_build(tmp_path):
+    _, done = small_book(tmp_path, FRONT + "# A page\n\n```{code-cell} python3\nassert 1 == 2\n```\n")
+    assert done.returncode != 0
+    assert "AssertionError" in done.stdout + done.stderr
+
+
+def test_a_picture_without_alt_text_stops_even_the_bare_build(tmp_path):
+    _, done = small_book(tmp_path, "# A page\n\n![](/book/_static/favicon.svg)\n")
+    assert done.returncode != 0
+    assert "no alt text" in done.stdout + done.stderr
+
+
+def test_without_the_zip_the_exercises_page_says_how_to_make_it(site):
+    page = (site / "book" / "exercises.html").read_text(encoding="utf-8")
+    assert "autograder release" in re.sub(r"<[^>]+>", "", page)
+    assert "_downloads" not in page
+
+
+def test_with_the_zip_the_exercises_page_offers_it(tmp_path):
+    folder = copy_of_the_book(tmp_path / "clone", ["page"])
+    (folder / "dist").mkdir()
+    (folder / "dist" / "multi_head_attention.zip").write_bytes(b"PK a zip")
+    (folder / "book" / "page.md").write_text(
+        "# A page\n\n```{with-bundle}\n{bundle-download}`Take it`\n```\n\n```{without-bundle}\nMake it\n```\n",
+        encoding="utf-8",
+    )
+    done = build(folder, *STRICT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    html = folder / "_build" / "html"
+    page = (html / "book" / "page.html").read_text(encoding="utf-8")
+    assert "Take it" in page and "Make it" not in page
+    link = re.search(r'href="\.\./(_downloads/[^"]*multi_head_attention\.zip)"', page).group(1)
+    assert (html / link).read_bytes() == b"PK a zip"
+
+
+def test_no_page_is_heavy(site):
+    for page in site.glob("book/*.html"):
+        assert page.stat().st_size < 1_000_000, page.name
+
+
+# In a browser
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    with served(site) as where:
+        yield where
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_page_asks_no_other_host_and_raises_no_error_and_fits_its_width(browser, address, page, width):
+    context = browser.new_context(viewport={"width": width, "height": 900})
+    tab = context.new_page()
+    complaints = []
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
+    tab.on("response", lambda r: complaints.append(f"{r.status} {r.url}") if r.status >= 400 else None)
+    tab.on(
+        "request",
+        lambda r: None if r.url.startswith((address, "data:", "blob:")) else complaints.append(r.url),
+    )
+    tab.goto(f"{address}/book/{page}.html")
+    tab.wait_for_load_state("networkidle")
+    assert complaints == []
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
+
+
+INTERACTIVE = [
+    (page, name) for page in PAGES for name in re.findall(r"```\{drawing\} (\w+)\n:interactive:", source(page))
+]
+
+
+@pytest.mark.parametrize("page, name", INTERACTIVE)
+def test_an_interactive_figure_answers_to_the_keyboard_and_says_what_changed(browser, address, page, name):
+    tab = browser.new_page()
+    tab.goto(f"{address}/book/{page}.html")
+    box = tab.locator(f'.interactive[data-figure="{name}"]')
+    assert box.is_visible()
+    before, said = box.inner_html(), box.locator("[aria-live]").inner_text()
+    control = box.locator("input:checked, input[type=range]").first
+    control.focus()
+    tab.keyboard.press("Space" if control.get_attribute("type") == "checkbox" else "ArrowRight")
+    assert box.inner_html() != before
+    assert box.locator("[aria-live]").inner_text() not in ("", said)
+    tab.close()
+
+
+@pytest.mark.parametrize("page, name", INTERACTIVE)
+def test_an_interactive_figure_answers_to_touch(browser, address, page, name):
+    context = browser.new_context(has_touch=True, viewport={"width": 390, "height": 800})
+    tab = context.new_page()
+    tab.goto(f"{address}/book/{page}.html")
+    box = tab.locator(f'.interactive[data-figure="{name}"]')
+    said = box.locator("[aria-live]").inner_text()
+    box.locator("label:has(input:not(:checked)), label:has(input[type=checkbox])").first.tap()
+    assert box.locator("[aria-live]").inner_text() not in ("", said)
+    context.close()
+
+
+@pytest.mark.parametrize("page, name", INTERACTIVE)
+def test_without_scripts_the_still_picture_stands(browser, address, page, name):
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(f"{address}/book/{page}.html")
+    assert not tab.locator(f'.interactive[data-figure="{name}"]').is_visible()
+    still = tab.locator(f"#figure-{name.replace('_', '-')} .still img").first
+    assert len(still.get_attribute("alt").split()) > 10
+    context.close()
+
+
+@pytest.fixture
+def arithmetic(browser, address):
+    """Runs a figure's own functions in the page that holds it."""
+    tab = browser.new_page()
+
+    def run(name, expression):
+        page = next(page for page, figure in INTERACTIVE if figure == name)
+        tab.goto(f"{address}/book/{page}.html")
+        return tab.evaluate(f"(() => {{ const f = courseFigures.arithmetic.{name}; return {expression}; }})()")
+
+    yield run
+    tab.close()
+
+
+def test_four_linears_counts_as_torch_does(arithmetic):
+    for h in (1, 2, 4, 8, 16):
+        library = torch.nn.MultiheadAttention(512, h)
+        count = sum(p.numel() for p in library.parameters())
+        assert arithmetic("four_linears", "f.parameters(512)") == count
+        assert arithmetic("four_linears", f"f.cuts({h}).map(c => c * 512)") == [i * 512 / h for i in range(1, h)]
+
+
+def test_split_puts_numbers_where_torch_puts_them(arithmetic):
+    x = torch.arange(48).view(1, 3, 16)
+    for rule, expected in (
+        ("right", x.view(1, 3, 4, 4).transpose(1, 2)),
+        ("wrong", x.view(1, 4, 3, 4)),
+    ):
+        tables = arithmetic("split", f"[0, 1, 2, 3].map(i => f.table(f.{rule}, i))")
+        assert tables == expected[0].tolist()

@@ -1,0 +1,129 @@
+"""Submissions are found in files, folders, nbgrader's tree and zips; each student ends as one row."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autograder.grading.finding import Found, NothingFound, find
+from autograder.notebooks import Unreadable
+
+NAME = "demo"
+
+
+def put(path: Path, text: str = "{}") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def students(*paths: Path) -> list[str]:
+    return [one.student for one in find(paths, NAME)]
+
+
+def only(path: Path) -> Found:
+    found = find([path], NAME)
+    assert len(found) == 1
+    return found[0]
+
+
+def test_a_file_is_named_by_its_stem(tmp_path: Path) -> None:
+    assert students(put(tmp_path / "hw (1).ipynb")) == ["hw (1)"]
+    assert students(put(tmp_path / "HW.IPYNB")) == ["HW"]
+
+
+def test_a_folder_holds_a_student_per_notebook(tmp_path: Path) -> None:
+    for name in ("b.ipynb", "a.ipynb", "notes.txt", "._a.ipynb"):
+        put(tmp_path / name)
+    assert students(tmp_path) == ["a", "b"]
+
+
+def test_nbgraders_tree_is_read_from_any_of_its_levels(tmp_path: Path) -> None:
+    tree = tmp_path / "submitted"
+    put(tree / "s1" / NAME / "demo.ipynb")
+    put(tree / "s2" / NAME / "demo.ipynb")
+    put(tree / "s1" / "another" / "x.ipynb")
+    assert students(tree) == ["s1", "s2"]
+    assert students(tree / "s1") == ["s1"]
+    assert students(tree / "s1" / NAME) == ["s1"]
+    assert students(tree / "s1" / NAME / "demo.ipynb") == ["s1"]
+
+
+def test_the_released_notebook_is_named_by_its_stem_too(tmp_path: Path) -> None:
+    assert students(put(tmp_path / "exercises" / NAME / "demo.ipynb")) == [NAME]
+
+
+def test_of_two_notebooks_the_one_named_as_released_counts_and_a_flag_names_the_other(tmp_path: Path) -> None:
+    put(tmp_path / "submitted" / "s1" / NAME / "demo.ipynb")
+    put(tmp_path / "submitted" / "s1" / NAME / "draft.ipynb")
+    found = only(tmp_path / "submitted")
+    assert found.path.name == "demo.ipynb" and "draft.ipynb" in found.flags[0]
+
+
+def test_two_notebooks_of_other_names_end_as_one_row_that_names_both(tmp_path: Path) -> None:
+    put(tmp_path / "submitted" / "s1" / NAME / "a.ipynb")
+    put(tmp_path / "submitted" / "s1" / NAME / "b.ipynb")
+    found = only(tmp_path / "submitted")
+    assert "a.ipynb and b.ipynb" in found.reason
+    with pytest.raises(Unreadable):
+        found.read()
+
+
+def test_a_student_whose_folder_is_empty_keeps_a_row(tmp_path: Path) -> None:
+    (tmp_path / "submitted" / "s1" / NAME).mkdir(parents=True)
+    put(tmp_path / "submitted" / "s2" / NAME / "demo.ipynb")
+    found = find([tmp_path / "submitted"], NAME)
+    assert [one.student for one in found] == ["s1", "s2"]
+    assert "no notebook" in found[0].reason
+
+
+def test_the_same_student_from_two_paths_is_ungradable_but_the_same_file_twice_is_not(tmp_path: Path) -> None:
+    one, other = put(tmp_path / "x" / "s1.ipynb"), put(tmp_path / "y" / "s1.ipynb")
+    assert only(one).reason == ""
+    assert [found.reason for found in find([one, one], NAME)] == [""]
+    assert "Two notebooks" in find([one, other], NAME)[0].reason
+
+
+def test_names_that_differ_in_unicode_form_alone_are_one_student(tmp_path: Path) -> None:
+    put(tmp_path / "x" / "Jos\u00e9.ipynb")
+    put(tmp_path / "y" / "Jose\u0301.ipynb")
+    found = find([tmp_path / "x", tmp_path / "y"], NAME)
+    assert len(found) == 1 and "Two notebooks" in found[0].reason
+
+
+def test_zips_of_notebooks_and_of_the_tree_are_read_without_unpacking(tmp_path: Path) -> None:
+    flat, tree = tmp_path / "class.zip", tmp_path / "submitted.zip"
+    with zipfile.ZipFile(flat, "w") as archive:
+        archive.writestr("class/a.ipynb", "A")
+        archive.writestr("class/b.ipynb", "B")
+        archive.writestr("__MACOSX/class/._a.ipynb", "junk")
+    with zipfile.ZipFile(tree, "w") as archive:
+        archive.writestr(f"submitted/s1/{NAME}/demo.ipynb", "one")
+        archive.writestr(f"submitted/s2/{NAME}/demo.ipynb", "two")
+        archive.writestr("../../evil.ipynb", "out")
+    assert {one.student: one.read() for one in find([flat], NAME)} == {"a": b"A", "b": b"B"}
+    before = set(tmp_path.rglob("*"))
+    assert {one.student: one.read() for one in find([tree], NAME)}.items() >= {"s1": b"one", "s2": b"two"}.items()
+    assert set(tmp_path.rglob("*")) == before and not (tmp_path.parent / "evil.ipynb").exists()
+
+
+@pytest.mark.parametrize("name", ["nothing", "text.txt", "broken.zip", "empty"])
+def test_a_path_without_a_submission_is_wrong_usage_in_words(tmp_path: Path, name: str) -> None:
+    put(tmp_path / "text.txt")
+    put(tmp_path / "broken.zip", "PK")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(NothingFound, match=name):
+        find([tmp_path / name], NAME)
+
+
+def test_links_are_listed_but_never_followed(tmp_path: Path) -> None:
+    secret = put(tmp_path / "elsewhere" / "secret.ipynb")
+    (tmp_path / "class").mkdir()
+    (tmp_path / "class" / "s1.ipynb").symlink_to(secret)
+    (tmp_path / "class" / "loop").symlink_to(tmp_path / "class")
+    found = find([tmp_path / "class"], NAME)
+    assert [one.student for one in found] == ["s1"]
+    with pytest.raises(Unreadable, match="symbolic link"):
+        found[0].read()
