@@ -292,26 +292,27 @@ def _shown(value: Plain) -> str:
 
 def explain_problem(problem: Problem) -> Difference:
     """An exception in words, with the learner's own last line."""
-    where = ""
-    if problem.lines:
-        line = problem.lines[-1]
-        where = _(" in your line {number}: `{text}`").format(number=line.number, text=line.text.strip())
+    line = problem.lines[-1] if problem.lines else None
     if problem.kind == "NotImplementedError":
-        return Difference(
-            _("an answer"),
-            _("the stub, not written yet{where}").format(where=where),
-            _("Replace the line `raise NotImplementedError()` by your answer."),
+        got = (
+            _("the stub, not written yet, in your line {number}: `{text}`").format(number=line.number, text=line.text.strip())
+            if line
+            else _("the stub, not written yet")
         )
-    advice = ""
-    for kind, part, words in classics():
-        if problem.kind == kind and part in problem.message:
-            advice = words
-            break
-    return Difference(
-        _("no exception"),
-        _("{kind}{where}: {message}").format(kind=problem.kind, where=where, message=problem.message[:300]),
-        advice,
+        return Difference(
+            _("an answer"), got, _("Replace the line `raise NotImplementedError()` by your answer.")
+        )
+    message = problem.message.strip().splitlines()[0][:300].rstrip(".") if problem.message.strip() else _("no message")
+    if line:
+        got = _("{kind} in your line {number}, `{text}`: {message}").format(
+            kind=problem.kind, number=line.number, text=line.text.strip(), message=message
+        )
+    else:
+        got = _("{kind}: {message}").format(kind=problem.kind, message=message)
+    advice = next(
+        (words for kind, part, words in classics() if problem.kind == kind and part in problem.message), ""
     )
+    return Difference(_("no exception"), got, advice)
 
 
 def classics() -> Sequence[tuple[str, str, str]]:

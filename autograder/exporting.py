@@ -23,6 +23,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal, get_args
 from urllib.parse import quote
@@ -109,9 +110,9 @@ def _write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]
     with _whole_file(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="")
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([defused(cell) for cell in header])
-        for row in rows:
-            writer.writerow([defused(cell) for cell in row])
+        for row in chain([header], rows):
+            # A lone carriage return is left unquoted by some versions of Python, and ends a row for most readers.
+            writer.writerow([defused(cell).replace("\r\n", "\n").replace("\r", "\n") for cell in row])
         text.flush()
         text.detach()
 
@@ -186,6 +187,12 @@ def _write_moodle(rows: Sequence[Mapping[str, str]], path: Path, title: str) -> 
     _write_table(path, header, ([row["student"], row["score"], *(row[name] for name in names)] for row in rows))
 
 
+def _folder_name(student: str) -> str:
+    """The student as a folder in an archive: one part of a path, which no student can make another's or a parent's."""
+    safe = quote(student, safe=" ()+,-=@[]_{}~")
+    return "%2E" + safe[1:] if safe.startswith(".") else safe or "%00"
+
+
 def _write_gradescope(rows: Sequence[Mapping[str, str]], path: Path, title: str) -> None:
     with _whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for row in rows:
@@ -203,7 +210,7 @@ def _write_gradescope(rows: Sequence[Mapping[str, str]], path: Path, title: str)
                     if row[name]
                 ],
             }
-            member = zipfile.ZipInfo(f"{quote(row['student'], safe=' ()+,-=@[]_{}~') or '%00'}/results.json")
+            member = zipfile.ZipInfo(f"{_folder_name(row['student'])}/results.json")
             member.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(member, json.dumps(results, ensure_ascii=True, indent=1))
 

@@ -129,9 +129,7 @@ def problem_of(
     return Problem(kind, message, lines)
 
 
-def _own_lines(
-    error: BaseException, names: Mapping[str, Any] | None, cells: Mapping[str, int]
-) -> tuple[Line, ...]:
+def _own_lines(error: BaseException, names: Mapping[str, Any] | None, cells: Mapping[str, int]) -> tuple[Line, ...]:
     found: list[tuple[str, int]] = []
     for frame, number in traceback.walk_tb(error.__traceback__):
         filename = frame.f_code.co_filename

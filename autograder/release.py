@@ -6,6 +6,8 @@
 
 The same source gives the same bytes: cell ids are fixed, nothing holds a time, and a recording whose numbers are those
 of the released one within the tolerance keeps the released file.
+
+Imports torch only where something is recorded: every command of nbgrader's loads this file.
 """
 
 from __future__ import annotations
@@ -18,9 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder import leaks, notebooks, recordings, wire
+from autograder import leaks, notebooks
 from autograder.bundle import write_bundle
-from autograder.comparing import equal
 from autograder.course import SETTINGS, Assignment, Course, CourseError, Source
 from autograder.notebooks import Cell
 
@@ -104,6 +105,7 @@ def fingerprint(source: Source) -> str:
 def _write_source(source: Source, folder: Path, released: Path) -> None:
     import nbformat
 
+    from autograder import recordings
     from autograder.grading.submission import record_release
     from autograder.solved import solved_notebook
 
@@ -125,6 +127,9 @@ def _write_source(source: Source, folder: Path, released: Path) -> None:
 
 
 def _same_recording(one: Path, other: Path) -> bool:
+    from autograder import wire
+    from autograder.comparing import equal
+
     try:
         return equal(wire.decode(one.read_bytes()), wire.decode(other.read_bytes()))
     except wire.Malformed:

@@ -38,6 +38,7 @@ INTEGER_BITS = 4096  # a longer integer is described, not sent: Python refuses t
 TEXT_BYTES = 8 << 20  # of JSON: parsed values take about twenty times the room of their text
 TABLE_BYTES = 64 << 10  # of the table in which safetensors lists its tensors: there is one for each dtype
 AXES = 16
+OUT_OF_MEMORY = b"memory"  # sent in place of a message by a process that has none left to write one
 
 _LENGTH = struct.Struct("<I")
 _HEADER = struct.Struct("<Q")
@@ -80,44 +81,44 @@ def settle(value: object, *, depth: int = DEPTH) -> Plain:
         return _settle(value, depth, left)
 
 
-def _settle(value: object, depth: int, left: list[int]) -> Plain:
+def _settle(value: Any, depth: int, left: list[int]) -> Plain:
     left[0] -= 1
     if left[0] < 0:
         raise ValueError(f"An observation may hold {NODES:,} values; this one holds more.")
     kind = type(value)
     if value is None or kind is bool or kind is float or kind is str:
-        return value  # type: ignore[return-value]
+        return value  # type: ignore[no-any-return]
     if issubclass(kind, torch.Tensor):
-        return _settle_tensor(value)  # type: ignore[arg-type]
+        return _settle_tensor(value)
     if issubclass(kind, int):
-        whole = int.__int__(value)  # type: ignore[arg-type]
+        whole = int.__int__(value)
         bits = whole.bit_length()
         return whole if bits <= INTEGER_BITS else f"<int of {bits} bits>"
     if issubclass(kind, float):
-        return float.__float__(value)  # type: ignore[arg-type]
+        return float.__float__(value)
     if issubclass(kind, str):
-        return str.__str__(value)  # type: ignore[arg-type]
+        return str.__str__(value)
     if issubclass(kind, (list, tuple, dict)) and depth <= 0:
         return "<too deep>"
     if issubclass(kind, list):
-        return [_settle(one, depth - 1, left) for one in list.__iter__(value)]  # type: ignore[arg-type]
+        return [_settle(one, depth - 1, left) for one in list.__iter__(value)]
     if issubclass(kind, tuple):
-        return [_settle(one, depth - 1, left) for one in tuple.__iter__(value)]  # type: ignore[arg-type]
+        return [_settle(one, depth - 1, left) for one in tuple.__iter__(value)]
     if issubclass(kind, dict):
-        pairs = list(dict.items(value))  # type: ignore[arg-type]
+        pairs = list(dict.items(value))
         return {_key(key): _settle(one, depth - 1, left) for key, one in pairs}
     if kind is torch.dtype or kind is torch.device:
         return str(value)
     return f"<{_name_of(kind)}>"
 
 
-def _key(key: object) -> str:
+def _key(key: Any) -> str:
     kind = type(key)
     if issubclass(kind, str):
-        return str.__str__(key)  # type: ignore[arg-type]
+        return str.__str__(key)
     if kind is bool or key is None or kind is float or kind is torch.dtype or kind is torch.device:
         return str(key)
-    if kind is int and key.bit_length() <= INTEGER_BITS:  # type: ignore[attr-defined]
+    if kind is int and key.bit_length() <= INTEGER_BITS:
         return str(key)
     return f"<{_name_of(kind)}>"
 
@@ -299,7 +300,7 @@ def plain_request(request: Request) -> Plain:
 
 def plain_problem(problem: Problem) -> Plain:
     """A problem as plain data."""
-    lines = [[line.cell, line.number, line.text] for line in problem.lines]
+    lines: list[Plain] = [[line.cell, line.number, line.text] for line in problem.lines]
     return {"kind": problem.kind, "message": problem.message, "lines": lines}
 
 
@@ -369,7 +370,7 @@ def _whole(plain: Plain) -> int:
 
 
 def send(channel: socket.socket, payload: bytes, *, deadline: float | None = None) -> None:
-    """Sends one message. `deadline` is a time of `time.monotonic`. Raises OSError (TimeoutError when it is too late)."""
+    """Sends one message. Raises OSError; TimeoutError at the deadline, which is a time of `time.monotonic`."""
     channel.settimeout(_left(deadline))
     channel.sendall(_HEADER.pack(len(payload)) + payload)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import itertools
 import re
 import tracemalloc
 from html.parser import HTMLParser
@@ -99,7 +100,8 @@ def test_control_characters_and_direction_marks_are_gone(name: str) -> None:
 def test_a_page_forbids_everything_but_its_own_style(name: str) -> None:
     page = PAGES[name]()
     assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in page
-    assert not re.search(r"url\(|@import|src=", re.sub(r"&lt;.*?&gt;", "", html.unescape(page).split("<body")[0]))
+    assert not re.search(r"url\(|@import", page.split("<style>")[1].split("</style>")[0])
+    assert not Markup(page).values("src")
     assert 'lang="en"' in page
 
 
@@ -180,7 +182,9 @@ def test_a_picture_marks_what_differs_in_more_than_colour() -> None:
     page = panel(samples.failing())
     said = Markup(page).text
     assert "Shown: B 0, h 1." in said and "Only the first rows and columns fit." in said
-    assert "≠ 0.5" in said and "≠ -0.3" in said and said.count("≠") == 4  # one in each caption or label of "got"
+    assert (
+        "≠ 0.5" in said and "≠ -0.3" in said and said.count("≠") == 3
+    )  # two cells, and the caption that explains them
     assert page.count('class="ag-differs"') == 4
     assert page.count('scope="row"') == 4 and page.count("<caption>") == 2
 
@@ -296,7 +300,7 @@ def test_headings_of_a_feedback_page_skip_no_level() -> None:
     for page in (feedback(samples.graded()), feedback(samples.error()), report(*samples.class_of(50))):
         levels = [int(level) for level in re.findall(r"<h([1-6])", page)]
         assert levels[0] == 1 and levels.count(1) == 1
-        assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+        assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
 
 def test_a_panel_puts_no_heading_into_a_notebooks_table_of_contents() -> None:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Course, CourseError
+from autograder.course import Course
 from autograder.release import refresh_source, source_folder
 
 
@@ -26,33 +26,27 @@ def configure(c: Any, root: Path) -> None:
     the program with a sentence where the course's own files are wrong: without our settings nbgrader would run what
     was handed in unprotected.
     """
-    from nbconvert.preprocessors import ClearMetadataPreprocessor
-    from nbgrader.preprocessors import (
-        AssignLatePenalties,
-        CheckCellMetadata,
-        DeduplicateIds,
-        LimitOutput,
-        OverwriteCells,
-        OverwriteKernelspec,
-    )
-
-    from autograder.gradebook.steps import GradeInSandbox, SaveGrades, SubmissionReader
-
     put_environment_first()
     root = root.resolve()
     course = Course(root)
     c.CourseDirectory.root = str(root)
     c.CourseDirectory.source_directory = str(source_folder(course).relative_to(root))
     c.CourseDirectory.release_directory = str(course.released.relative_to(root))
-    c.Autograde.exporter_class = SubmissionReader
-    c.Autograde.sanitize_preprocessors = [DeduplicateIds, OverwriteKernelspec, OverwriteCells, CheckCellMetadata]
+    # By name: only the command that grades imports torch.
+    c.Autograde.exporter_class = "autograder.gradebook.steps.SubmissionReader"
+    c.Autograde.sanitize_preprocessors = [
+        "nbgrader.preprocessors.DeduplicateIds",
+        "nbgrader.preprocessors.OverwriteKernelspec",
+        "nbgrader.preprocessors.OverwriteCells",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
     c.Autograde.autograde_preprocessors = [
-        GradeInSandbox,
-        ClearMetadataPreprocessor,
-        LimitOutput,
-        SaveGrades,
-        AssignLatePenalties,
-        CheckCellMetadata,
+        "autograder.gradebook.steps.GradeInSandbox",
+        "nbconvert.preprocessors.ClearMetadataPreprocessor",
+        "nbgrader.preprocessors.LimitOutput",
+        "autograder.gradebook.steps.SaveGrades",
+        "nbgrader.preprocessors.AssignLatePenalties",
+        "nbgrader.preprocessors.CheckCellMetadata",
     ]
     c.OverwriteCells.add_missing_cells = True
     try:
@@ -60,7 +54,7 @@ def configure(c: Any, root: Path) -> None:
         c.Autograde.exclude_overwriting = {
             name: _beside_notebook(refresh_source(course, source)) for name, source in course.sources.items()
         }
-    except CourseError as problem:
+    except Exception as problem:  # nbgrader only logs what its settings raise, and goes on without them
         raise SystemExit(f"autograder: {problem}") from None
 
 

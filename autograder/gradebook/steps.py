@@ -29,7 +29,7 @@ from autograder.pages.panel import panel_html
 from autograder.pages.rendering import inline
 from autograder.release import stub_notebook
 from autograder.results import ExerciseResult, SubmissionResult
-from autograder.sandbox import NoIsolation
+from autograder.sandbox import SandboxError
 
 
 class _Kept:
@@ -81,7 +81,7 @@ class GradeInSandbox(NbGraderPreprocessor):
             del _kept[folder]
         try:
             _kept[folder] = _Kept(Course(root).source(name), self.seed, self.unsandboxed)
-        except (CourseError, NoIsolation) as problem:
+        except (CourseError, SandboxError) as problem:
             self.log.error("%s", problem)
             raise NbGraderException(str(problem)) from None
         return _kept[folder]

@@ -66,14 +66,14 @@ def explain_death(death: Death) -> Difference:
         "reply": _("What your functions return is far larger than what was asked for."),
     }
     got = {
-        "time": _("it did not come to an end in time"),
-        "memory": _("it used too much memory"),
-        "exit": _("it ended the program ({detail})"),
-        "signal": _("it crashed ({detail})"),
-        "reply": _("its result could not be read ({detail})"),
+        "time": _("code that was still running when its time was up"),
+        "memory": _("code that asked for more memory than there is"),
+        "exit": _("code that ended the program ({detail})"),
+        "signal": _("code that crashed Python ({detail})"),
+        "reply": _("a result that cannot be read ({detail})"),
     }
     return Difference(
-        _("code that runs to its end"),
+        _("code that runs and then returns"),
         got.get(death.reason, death.reason).format(detail=death.detail),
         advice.get(death.reason, ""),
     )
@@ -126,6 +126,16 @@ def _loads(function: str, exercise: Exercise, evidence: Evidence, replies: Seque
     )
 
 
+def _first_replies(rules: Sequence[Rule], evidence: Evidence, functions: set[str]) -> list[Reply | None]:
+    """Replies to the checks of shape and values, whose probes call an answer as it is."""
+    return [
+        reply
+        for rule in rules
+        if rule.of in functions and rule.stage.name in GATING_STAGES
+        for reply in evidence.replies.get(key(rule), ())
+    ]
+
+
 def untouched(replies: Sequence[Reply | None]) -> bool:
     """Every request met the stub's own `raise NotImplementedError()`."""
     return len(replies) > 0 and all(
@@ -145,10 +155,7 @@ def judge_exercise(
     results: list[CheckResult] = []
     loads: dict[str, CheckResult] = {}
     for function in exercise.functions:
-        replies = [
-            reply for rule in own if rule.of == function for reply in evidence.replies.get(key(rule), ())
-        ]
-        loads[function] = _loads(function, exercise, evidence, replies)
+        loads[function] = _loads(function, exercise, evidence, _first_replies(own, evidence, {function}))
         results.append(loads[function])
     gated: dict[str, CheckResult] = {name: check for name, check in loads.items() if check.status == "failed"}
     failed: dict[str, int] = {}
@@ -159,11 +166,11 @@ def judge_exercise(
             if evidence.died_at.get(exercise.name) == key(rule):
                 result = _result(rule, "failed", explain_death(evidence.deaths[exercise.name]))
             else:
-                result = _result(rule, "blocked", message=_("Not judged: the process ended while judging this exercise."))
+                result = _result(rule, "blocked", message=_("Not judged: the code of this exercise ended the process."))
             results.append(result)
             continue
         if gate is not None and STAGES.index(rule.stage.name) > STAGES.index(gate.stage):
-            results.append(_result(rule, "blocked", message=_("Not judged: `{name}` comes first.").format(name=_said(gate))))
+            results.append(_result(rule, "blocked", message=_("Not judged yet. First mend this: {rule}").format(rule=gate.rule)))
             continue
         take = recording.takes[key(rule)]
         answer = Answer(exercise.name, key(rule), recording.seed, _Replay(take, evidence.replies[key(rule)]))
@@ -175,7 +182,7 @@ def judge_exercise(
             if rule.stage.name in GATING_STAGES and rule.of not in gated:
                 gated[rule.of] = result
         except _NoReply:
-            result = _result(rule, "blocked", message=_("Not judged: the process ended before."))
+            result = _result(rule, "blocked", message=_("Not judged: the process ended before this check."))
         else:
             result = _result(rule, "passed")
         results.append(result)
@@ -194,22 +201,15 @@ def judge_exercise(
             replace(check, status="blocked") if check.status == "passed" and check.points else check for check in results
         ]
     results = [check if check.chapter else replace(check, chapter=exercise.chapter) for check in results]
-    attempted = not all(check.status == "failed" for check in loads.values()) or died or any(
-        name in evidence.defined for name in exercise.functions
-    )
-    all_replies = [reply for rule in own for reply in evidence.replies.get(key(rule), ())]
+    tried = died or exercise.name in evidence.problems or any(name in evidence.defined for name in exercise.functions)
     return ExerciseResult(
         name=exercise.name,
         title=_(exercise.title),
         score=round(sum(check.points for check in results if check.status == "passed"), 2),
         max_score=exercise.points,
         checks=tuple(results),
-        attempted=attempted and not untouched(all_replies),
+        attempted=tried and not untouched(_first_replies(own, evidence, set(exercise.functions))),
     )
-
-
-def _said(gate: CheckResult) -> str:
-    return gate.rule or gate.name
 
 
 def block_dependents(assignment: Assignment, results: Mapping[str, ExerciseResult]) -> dict[str, ExerciseResult]:

@@ -166,7 +166,7 @@ class _Paper:
             labels = [self.plain(label) for label in table.rows]
             side = max(map(_columns, labels))
             widths = [max(_columns(row[j]) for row in [heads, *texts]) for j in range(len(heads))]
-            room = self.width - indent - 2 - side
+            room = self.width - indent - 2 - side - 2  # the last two for the sign that columns are missing
             shown = len(widths)
             while shown > 1 and sum(widths[:shown]) + 2 * shown > room:
                 shown -= 1

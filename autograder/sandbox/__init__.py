@@ -1,7 +1,7 @@
 """Runs learners' code where it can do almost nothing, and brings back plain data.
 
-`open_sandbox` starts a zygote in a room of its own; `Sandbox.run` has it fork a child for one job. See the README beside
-the package for the words, and `launcher.py`, `zygote.py`, `child.py` for the three processes.
+`open_sandbox` starts a zygote in a room of its own; `Sandbox.run` has it fork a child for one job. `launcher.py`,
+`zygote.py` and `child.py` are the processes; `running.py` is the trusted side of them.
 """
 
 from __future__ import annotations

@@ -30,17 +30,19 @@ def cell_name(position: int) -> str:
     return f"<cell {position}>"
 
 
-class _Compiler(CachingCompiler):
+class _Compiler(CachingCompiler):  # type: ignore[misc]
     """Names the code of each cell by its position."""
 
     position = 0
 
-    def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:  # noqa: ARG002
+    def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
         return cell_name(self.position)
 
 
-class Shell(InteractiveShell):
+class Shell(InteractiveShell):  # type: ignore[misc]
     """IPython without a terminal, a history, or other programs."""
+
+    compiler_class = _Compiler
 
     def init_virtualenv(self) -> None:
         """The environment is the one that runs."""
@@ -51,17 +53,17 @@ class Shell(InteractiveShell):
     def showsyntaxerror(self, *_: Any, **__: Any) -> None:
         """As for other tracebacks."""
 
-    def system(self, cmd: str) -> None:  # noqa: ARG002
+    def system(self, cmd: str) -> None:
         """`!command`: there is no other program; the cell goes on."""
         self.user_ns["_exit_code"] = 127
 
     system_raw = system_piped = system
 
-    def getoutput(self, cmd: str, split: bool = True, depth: int = 0) -> Any:  # noqa: ARG002
+    def getoutput(self, cmd: str, split: bool = True, depth: int = 0) -> Any:
         """`names = !command`: no output."""
         return SList() if split else ""
 
-    def enable_matplotlib(self, gui: str | None = None) -> tuple[str | None, str]:  # noqa: ARG002
+    def enable_matplotlib(self, gui: str | None = None) -> tuple[str | None, str]:
         """`%matplotlib`: figures are drawn into memory."""
         return None, "agg"
 
@@ -73,7 +75,7 @@ class Shell(InteractiveShell):
         self.compile.position = position
         try:
             result = self.run_cell(code, store_history=False, silent=True)
-        except BaseException as error:  # noqa: BLE001 - a hook that a cell left behind
+        except BaseException as error:  # a hook that a cell left behind
             return error
         return result.error_before_exec or result.error_in_exec  # type: ignore[no-any-return]
 
@@ -85,12 +87,11 @@ def make_shell(namespace_code: str) -> Shell:
     settings.HistoryManager.hist_file = ":memory:"
     settings.InteractiveShell.autocall = 0
     settings.InteractiveShell.enable_tip = False
-    Shell.compiler_class = _Compiler
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         shell: Shell = Shell.instance(config=settings)
     shell.user_ns["check"] = no_check
     linecache.cache[COURSE] = (len(namespace_code), None, namespace_code.splitlines(keepends=True), COURSE)
-    exec(compile(namespace_code, COURSE, "exec"), shell.user_ns)  # noqa: S102 - the course's own code
+    exec(compile(namespace_code, COURSE, "exec"), shell.user_ns)  # the course's own code
     return shell
 
 
@@ -117,9 +118,15 @@ class Worker:
                 self._step_by_step(channel, cells, job["requests"], job["stand_ins"])
             else:
                 self._at_once(channel, cells, job["requests"], job["stand_ins"], reply_bytes)
-        except BaseException:  # noqa: BLE001 - what a learner's code did to this process
+        except MemoryError:
+            self._give_up(channel, wire.OUT_OF_MEMORY)
+        except BaseException:  # what a learner's code did to this process
             # An empty message is none that can be read: better than a death whose cause nobody knows.
-            wire.send(channel, b"")
+            self._give_up(channel, b"")
+
+    def _give_up(self, channel: socket.socket, last_word: bytes) -> None:
+        self.shell.user_ns.clear()
+        wire.send(channel, last_word)
 
     def _at_once(
         self, channel: socket.socket, cells: list[str], requests: list[int], stand_ins: str, reply_bytes: int
@@ -163,13 +170,13 @@ class Worker:
         return observe(self.probes, self.shell.user_ns, self.plan[position], cells=files, interruptible=False)
 
     def _stand_in(self, source: str) -> Plain:
-        """Replaces names by what `source` defines. Returns the problem if that fails: it is the course's, not the learner's."""
+        """Replaces names by what `source` defines. Returns the problem if that fails."""
         if not source:
             return None
         linecache.cache[STAND_INS] = (len(source), None, source.splitlines(keepends=True), STAND_INS)
         try:
-            exec(compile(source, STAND_INS, "exec"), self.shell.user_ns)  # noqa: S102 - the course's own code
-        except BaseException as error:  # noqa: BLE001 - it becomes data
+            exec(compile(source, STAND_INS, "exec"), self.shell.user_ns)  # the course's own code
+        except BaseException as error:  # it becomes data
             problem = problem_of(error)
             return wire.plain_problem(Problem(problem.kind, problem.message))
         return None

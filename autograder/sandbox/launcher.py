@@ -22,13 +22,16 @@ import sys
 from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import namespaces  # type: ignore[import-not-found]  # noqa: E402 - beside this file: the package is not importable here
+import namespaces  # type: ignore[import-not-found]  # beside this file: the package cannot be imported here
 
 
 def main() -> None:
     """Reads the settings, leaves every namespace it was born into, and starts the keeper."""
     settings: dict[str, Any] = json.loads(sys.argv[1])
     control = int(sys.argv[2])
+    # When memory runs out, what runs in here is to go first. Not every kernel has this file.
+    with contextlib.suppress(OSError):
+        namespaces.write("/proc/self/oom_score_adj", "1000")
     try:
         base = _leave(settings)
         keeper = os.fork()
@@ -75,7 +78,7 @@ def _tell(control: int, problem: Exception) -> None:
 
 
 def _keep(settings: dict[str, Any], control: int) -> None:
-    """Starts the zygote, then makes and unmakes chambers as it asks. Ends, and everything with it, when the zygote does.
+    """Starts the zygote, then makes and unmakes chambers as it asks. When the zygote ends, everything does.
 
     The zygote sends the number of a process that holds a chamber (0 for none) to be rid of it, and receives that of the
     next one, or 0 when there is none to be had.
@@ -86,7 +89,7 @@ def _keep(settings: dict[str, Any], control: int) -> None:
         for handle in (control, theirs.fileno()):
             os.set_inheritable(handle, True)
         command = [*settings["command"], str(control), str(theirs.fileno())]
-        os.execve(command[0], command, settings["environment"])  # noqa: S606 - the interpreter that we were given
+        os.execve(command[0], command, settings["environment"])  # the interpreter that we were given
     os.close(control)
     theirs.close()
     myself = os.pidfd_open(os.getpid())

@@ -170,7 +170,7 @@ def build_view(base: str, allowed: Iterable[str], links: Iterable[tuple[str, str
     if with_proc:
         mount("/proc", base + "/proc", None, _BIND | _RECURSIVE)
     else:
-        if not os.path.lexists(base + "/tmp"):  # noqa: S108 - a name inside the view
+        if not os.path.lexists(base + "/tmp"):  # a name inside the view
             os.symlink(SCRATCH, base + "/tmp")
         mount("tmpfs", base + SCRATCH, "tmpfs", _NOSUID | _NODEV, "size=1m,mode=0700")
     os.chdir(base)

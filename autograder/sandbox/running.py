@@ -168,6 +168,11 @@ class Sandbox:
             self.close()
             raise SandboxBroken(f"The sandbox stopped working and could not be started again. {problem}") from problem
 
+    def _too_late(self) -> Death:
+        # The same words for both limits: which of them is met first depends on how busy the machine is.
+        seconds = f"{self.limits.cpu_seconds} seconds of computing or {self.limits.wall_seconds:g} seconds in all"
+        return Death("time", f"more than {seconds}")
+
     def _cause(self, end: _End) -> Death:
         """Why a child is no more, from how its process ended."""
         if end.killed:
@@ -178,7 +183,7 @@ class Sandbox:
         number = -code
         out_of_time = end.cpu >= self.limits.cpu_seconds - 0.1
         if number == getattr(signal, "SIGXCPU", 0) or (number == signal.SIGKILL and out_of_time):
-            return Death("time", f"{self.limits.cpu_seconds} seconds of computing")
+            return self._too_late()
         if number == signal.SIGKILL:
             before, self._kills = self._kills, _kills_for_memory()
             if self._kills > before:
@@ -211,15 +216,17 @@ class Sandbox:
                 self.layers = child.layers(deadline)
                 heard.listen(child.channel, self.limits.reply_bytes, deadline)
             except TimeoutError:
-                cause = Death("time", f"{self.limits.wall_seconds:g} seconds")
+                cause = self._too_late()
+            except _OutOfMemory:
+                cause = Death("memory", f"more than {self.limits.memory_bytes >> 20} MB")
             except wire.Malformed as problem:
                 cause = Death("reply", str(problem))
             except (wire.Closed, OSError):
                 cause = self._cause(child.end(_GRACE_SECONDS))
-                if not child.ready:
-                    raise Lost(f"A child could not be set up ({cause.reason}: {cause.detail}).") from None
             else:
                 child.end(0)
+            if cause is not None and not child.ready:
+                raise Lost(f"A child could not be set up ({cause.reason}: {cause.detail}).")
         if cause is not None:
             return heard.outcome(dataclasses.replace(cause, step=heard.step))
         if heard.stand_ins is not None:
@@ -249,7 +256,8 @@ class _Heard:
         if self._job.careful:
             self._listen_step_by_step(channel, limit, deadline)
         else:
-            self._take_all(wire.decode(wire.receive(channel, limit=limit, deadline=deadline)))
+            data = wire.receive(channel, limit=limit, deadline=deadline)
+            self._take_all(_read(data))
 
     def _take_all(self, message: Plain) -> None:
         if not isinstance(message, Mapping) or set(message) != {"problems", "stand_ins", "replies", "defined"}:
@@ -262,7 +270,7 @@ class _Heard:
         expected = [] if self.stand_ins is not None else list(self._job.requests)
         if len(replies) != len(expected):
             raise wire.Malformed("The reply does not fit the job.")
-        for position, pair in zip(expected, replies):
+        for position, pair in zip(expected, replies, strict=True):
             if not isinstance(pair, list) or len(pair) != 2 or pair[0] != position:
                 raise wire.Malformed("The reply does not fit the job.")
             self._replies[position] = wire.as_reply(pair[1])
@@ -275,12 +283,12 @@ class _Heard:
             nonlocal left
             data = wire.receive(channel, limit=left, deadline=deadline)
             left -= len(data)
-            message = wire.decode(data)
+            message = _read(data)
             expected = [word, *fixed]
             if not isinstance(message, list) or len(message) != len(expected) + more:
                 raise wire.Malformed("A message does not fit the job.")
             head = message[: len(expected)]
-            if any(type(one) is not type(two) or one != two for one, two in zip(head, expected)):
+            if any(type(one) is not type(two) or one != two for one, two in zip(head, expected, strict=True)):
                 raise wire.Malformed("A message does not fit the job.")
             return message[len(expected) :]
 
@@ -304,6 +312,16 @@ class _Heard:
         self._defined = _names(names)
 
 
+class _OutOfMemory(Exception):
+    """A child says that no memory is left to it."""
+
+
+def _read(data: bytearray) -> Plain:
+    if data == wire.OUT_OF_MEMORY:
+        raise _OutOfMemory
+    return wire.decode(data)
+
+
 def _names(plain: Plain) -> frozenset[str]:
     if not isinstance(plain, list) or not all(isinstance(name, str) for name in plain):
         raise wire.Malformed("The names are not a list of texts.")
@@ -312,8 +330,8 @@ def _names(plain: Plain) -> frozenset[str]:
 
 def _kills_for_memory() -> int:
     """How many processes the kernel has killed because memory ran out; 0 where it does not say."""
-    with contextlib.suppress(OSError, ValueError), open("/proc/vmstat", encoding="ascii") as lines:
-        for line in lines:
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path("/proc/vmstat").read_text(encoding="ascii").splitlines():
             if line.startswith("oom_kill "):
                 return int(line.split()[1])
     return 0
@@ -406,13 +424,21 @@ class _Zygote:
             raise NoIsolation(f"This machine refuses what isolating learners' code needs: {answer['refused']}")
         if "failed" in answer:
             raise SandboxBroken(f"The sandbox does not start: {answer['failed']}")
+        if self._isolated:
+            # What is mounted there exists inside the room only: nothing is left behind if this process is killed.
+            with contextlib.suppress(OSError):
+                self._base.rmdir()
         ours, theirs = fingerprint(), answer.get("ready")
         if theirs != ours:
             raise NoIsolation(f"PyTorch computes differently inside the sandbox: {theirs} instead of {ours}.")
 
     def _ask(self, message: dict[str, Any], handles: Sequence[int] = ()) -> dict[str, Any]:
-        self._control.send(message, handles, seconds=_ANSWER_SECONDS)
-        answer, _ = self._control.receive(seconds=_ANSWER_SECONDS)
+        try:
+            self._control.send(message, handles, seconds=_ANSWER_SECONDS)
+            answer, _ = self._control.receive(seconds=_ANSWER_SECONDS)
+        except BaseException:  # an interrupt, too: the next answer would be that to this question
+            self._control.close()
+            raise
         if "failed" in answer:
             raise Lost(str(answer["failed"]))
         return answer
@@ -446,7 +472,8 @@ class _Zygote:
         finally:
             ours.close()
             if child is not None:
-                child.end(0)
+                with contextlib.suppress(Lost):  # the next job will notice
+                    child.end(0)
             if not self._isolated:
                 shutil.rmtree(folder, ignore_errors=True)
 

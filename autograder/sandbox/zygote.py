@@ -60,6 +60,7 @@ class Zygote:
         self._readable: list[str] = settings["readable"]
         self._program = base64.b64decode(settings["program"]) if settings["program"] else None
         self._landlock = filters.landlock_version() if keeper else 0
+        self._running: int | None = None
         self._holder = 0
         self._chamber: int | None = None
         probes: dict[str, Any] = {}
@@ -75,7 +76,14 @@ class Zygote:
         self._next_chamber()
 
     def serve(self) -> None:
-        """Until the trusted side is gone."""
+        """Until the trusted side is gone. Then nothing is left running."""
+        try:
+            self._serve()
+        finally:
+            if self._running is not None:
+                self._end(self._running, 0)
+
+    def _serve(self) -> None:
         while True:
             message, handles = self._control.receive()
             wanted = message["do"]
@@ -123,13 +131,14 @@ class Zygote:
             finally:
                 os._exit(0)
         os.close(handle)
+        self._running = process
         return {"pid": process}
 
     def _become_child(self, handle: int, folder: str) -> None:
         channel = child.silence(handle)
         try:
             layers = self._confine(folder)
-        except Exception as problem:  # noqa: BLE001 - told in words
+        except Exception as problem:  # told in words
             wire.send(channel, wire.encode({"failed": f"{type(problem).__name__}: {problem}"}))
         else:
             self._worker.serve(channel, layers, self._limits.reply_bytes)
@@ -170,6 +179,7 @@ class Zygote:
         if killed:
             _kill(process, group=False)
             status, usage = _reap(process, 0)
+        self._running = None
         seconds = 0.0 if usage is None else usage.ru_utime + usage.ru_stime
         return {"status": status, "killed": killed, "cpu": seconds}
 
@@ -195,7 +205,7 @@ def _warm(shell: child.Shell) -> None:
     layer = torch.nn.MultiheadAttention(12, 3, batch_first=True)
     layer(x, x, x)[0].sum().backward()
     torch.nn.Dropout(0.5)(x)
-    torch.nn.functional.scaled_dot_product_attention(x, x, x, is_causal=True).sum().backward()
+    torch.nn.functional.scaled_dot_product_attention(x, x, x, is_causal=True).sum().backward()  # type: ignore[no-untyped-call]
     torch.softmax(x.masked_fill(torch.tril(torch.ones(5, 12)) == 0, float("-inf")), dim=-1)
     torch.einsum("bij,bkj->bik", x, x)
     for dtype in (torch.float64, torch.float16, torch.bfloat16):
@@ -223,7 +233,7 @@ def main() -> None:
         zygote.serve()
     except Lost:
         return
-    except Exception as problem:  # noqa: BLE001 - told in words
+    except Exception as problem:  # told in words
         with contextlib.suppress(Lost):
             control.send({"failed": f"{type(problem).__name__}: {problem}"})
 

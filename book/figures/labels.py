@@ -22,6 +22,37 @@ EN = {
         "output": "heads side by side, through W_O",
         "same": "the same shape: layers stack",
     },
+    "one_attention": {
+        "alt": (
+            "One query against three keys, from top to bottom. Scores {scores}; divided by the root of d_k "
+            "{scaled}; key 2 is masked and hatched; the softmax makes the weights {weights}; the "
+            "weighted mean of the values is ({output})."
+        ),
+        "keys": "keys",
+        "scores": "scores",
+        "scaled": "scaled",
+        "masked": "masked",
+        "weights": "weights",
+        "output": "output",
+        "to_scores": "dot product with the query (2, 0, 2, 0)",
+        "to_scaled": "divide by √d_k = √4 = 2",
+        "to_masked": "mask (1, 1, 0): key 2 may not be looked at",
+        "to_weights": "softmax: weights sum to 1",
+        "to_output": "mean of the values (10, 0), (0, 10), (50, 50)",
+    },
+    "average_or_choose": {
+        "alt": (
+            "Two tokens hold the values {first} and {second}, and both are wanted. On the left one head "
+            "gives each a weight of one half and hands over {mean}. On the right head 0 looks at "
+            "token 0 only, head 1 at token 1 only, and both values arrive."
+        ),
+        "one": "one head",
+        "two": "two heads",
+        "token": "token {t}",
+        "head": "head {i}",
+        "one_note": "one mean, two values lost",
+        "two_note": "both values arrive",
+    },
     "four_linears": {
         "alt": (
             "Three rows of four squares named W_Q, W_K, W_V and W_O, for 1, 2 and 8 heads. More heads "

@@ -14,6 +14,7 @@ def silence_thebe(app):
         for listener in list(listeners):
             if getattr(listener.handler, "__module__", "").startswith("sphinx_thebe"):
                 listeners.remove(listener)
+    app.registry.css_files[:] = [entry for entry in app.registry.css_files if "sphinx-thebe" not in entry[0]]
 
 
 def drop_icon_script(app, exception):

@@ -311,7 +311,10 @@ def clone_nested(names, weight, bias, x, N):
 
 
 def clone_training(names, weight, bias, x, N, nested, chosen):
-    """Which modules moved when the copy `chosen` was trained for one step: positions, and "module"."""
+    """Which modules moved when one was trained for one step. chosen: a position, or "module".
+
+    objects: how many different objects the copies and the module are.
+    """
     module = _nest(weight, bias) if nested else _linear(weight, bias)
     copies = _clones(names, module, N)
     modules = {**{str(i): copies[i] for i in range(N)}, "module": module}
@@ -327,7 +330,7 @@ def clone_training(names, weight, bias, x, N, nested, chosen):
         for name, m in modules.items()
         if not all(torch.equal(a, b) for a, b in zip(before[name], m.state_dict().values(), strict=True))
     ]
-    return {"moved": ", ".join(moved)}
+    return {"moved": ", ".join(moved), "objects": len({id(m) for m in modules.values()})}
 
 
 def clone_parameters(names, weight, bias, x, N):

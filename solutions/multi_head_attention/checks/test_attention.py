@@ -73,17 +73,6 @@ def test_other_widths_and_many_heads(answer, draw):
     seen.same("output", axes="B h Tq d_v")
 
 
-@stage("values", points=1, hint="exp(120) does not fit in float32. Subtract each row's maximum first, or use PyTorch's softmax.")
-def test_large_scores_stay_finite(answer, draw):
-    """Scores far above 100 give finite weights: the softmax of a row does not change when its maximum is subtracted."""
-    signs = torch.tensor([1.0, -1.0, 1.0, -1.0])[:, None]
-    query = 30.0 * draw.integers(1, 3, 2, 3, 16).float()  # scores from 120 to 480, exact in float32
-    key = signs * draw.integers(1, 3, 2, 4, 16).float()
-    seen = answer.observe("attend", query=query, key=key, value=draw.normal(2, 4, 5))
-    seen.same("weights", axes="B Tq Tk")
-    seen.same("output", axes="B Tq d_v")
-
-
 @stage("mask", points=1, hint="Set the scores of forbidden keys to -inf (or very low) before the softmax.")
 def test_a_mask_takes_keys_away(answer, draw):
     """The softmax runs over the allowed keys only: sentence 0 may look at 3 tokens, sentence 1 at 2."""
@@ -210,6 +199,17 @@ def test_the_dtype_of_the_input_is_kept(answer, draw):
     for dtype in (torch.float32, torch.float64):
         seen = answer.observe("attend_dtype", **{k: v.to(dtype) for k, v in given.items()}, mask=mask)
         seen.same_plain("output", "weights")
+
+
+@stage("dtype", points=1, hint="exp(120) does not fit in float32. Subtract each row's maximum first, or use PyTorch's softmax.")
+def test_large_scores_give_finite_weights(answer, draw):
+    """float32 ends near 3e38, which exp(89) exceeds: scores of 120 to 480 give finite weights all the same."""
+    signs = torch.tensor([1.0, -1.0, 1.0, -1.0])[:, None]
+    query = 30.0 * draw.integers(1, 3, 2, 3, 16).float()  # scores from 120 to 480, exact in float32
+    key = signs * draw.integers(1, 3, 2, 4, 16).float()
+    seen = answer.observe("attend", query=query, key=key, value=draw.normal(2, 4, 5))
+    seen.same("weights", axes="B Tq Tk")
+    seen.same("output", axes="B Tq d_v")
 
 
 @stage("dtype", points=0, hint="Worth no points. float16 ends at 65,504: -1e9 does not fit, -inf and torch.finfo(scores.dtype).min do.")

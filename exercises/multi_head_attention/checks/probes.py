@@ -1,0 +1,844 @@
+"""Probes: each runs beside an answer, in the answer's process, and returns plain data about what it did.
+
+No expected value and no verdict stands here. `names` is the namespace in which the answer was defined. Where a key
+of an observation is a text that lists names, "" means: none.
+"""
+
+import torch
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+# ---------------------------------------------------------------------------------------------------------- tools
+
+
+def _pair(result, function, meaning):
+    """The two things a function returns. Raises TypeError with a sentence where it returns something else."""
+    if isinstance(result, (tuple, list)) and len(result) == 2:
+        return result
+    raise TypeError(f"{function} returned {_kind(result)}, not the pair {meaning}")
+
+
+def _tensor(result, function):
+    """The tensor a function returns. Raises TypeError with a sentence where it returns something else."""
+    if isinstance(result, torch.Tensor):
+        return result
+    raise TypeError(f"{function} returned {_kind(result)}, not a tensor")
+
+
+def _kind(thing):
+    if isinstance(thing, (tuple, list)):
+        return f"a {type(thing).__name__} of {len(thing)}"
+    return "None" if thing is None else f"a {type(thing).__name__}"
+
+
+def _dtype(tensor):
+    return str(getattr(tensor, "dtype", type(tensor).__name__)).removeprefix("torch.")
+
+
+def _scattered(tensor):
+    """The same numbers, but not in the order of memory: what a transpose upstream leaves behind."""
+    return tensor.transpose(0, -1).contiguous().transpose(0, -1)
+
+
+class _Watch:
+    """Remembers tensors, and tells which of them were changed since."""
+
+    def __init__(self, **tensors):
+        self._tensors = {name: tensor for name, tensor in tensors.items() if tensor is not None}
+        self._before = {name: tensor.detach().clone() for name, tensor in self._tensors.items()}
+
+    def changed(self):
+        """Names of the changed tensors."""
+        return ", ".join(
+            name
+            for name, tensor in self._tensors.items()
+            if tensor.dtype != self._before[name].dtype or not torch.equal(tensor, self._before[name])
+        )
+
+
+def _gradients(output, direction, leaves):
+    """How output, weighed by direction, depends on each leaf. `unreached`: leaves that no gradient reaches."""
+    if output.requires_grad:
+        (output * direction).sum().backward()
+    seen = {name: torch.zeros_like(leaf) if leaf.grad is None else leaf.grad for name, leaf in leaves.items()}
+    seen["unreached"] = ", ".join(name for name, leaf in leaves.items() if leaf.grad is None)
+    return seen
+
+
+class _Crossing(RuntimeError):
+    """An operation met tensors of two devices."""
+
+
+# These may move or pick numbers across devices on CUDA too. Only their first argument decides.
+_MAY_CROSS = {
+    "aten::_to_copy",
+    "aten::copy_",
+    "aten::index",
+    "aten::index_put",
+    "aten::index_put_",
+    "aten::_index_put_impl_",
+}
+
+
+class _OneDevice(TorchDispatchMode):
+    """Refuses operations across devices, as CUDA does, though only the meta device is at hand.
+
+    A 0-dim CPU tensor and a CPU index are let through, as on CUDA. `crossing`: the operation that was refused.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.crossing = ""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        name = func._schema.name
+        if name not in _MAY_CROSS:
+            devices = {tensor.device.type for tensor in _tensors_in([*args, *kwargs.values()]) if tensor.dim() > 0}
+            if len(devices) > 1:
+                self.crossing = self.crossing or name.removeprefix("aten::")
+                raise _Crossing(f"{self.crossing}: expected all tensors to be on the same device")
+        return func(*args, **kwargs)
+
+
+def _tensors_in(arguments):
+    for argument in arguments:
+        if isinstance(argument, torch.Tensor):
+            yield argument
+        elif isinstance(argument, (list, tuple)):
+            yield from _tensors_in(argument)
+
+
+def _on_meta(run):
+    """Where results lie when inputs lie on the meta device, and the first operation that mixed devices.
+
+    run: a function without arguments that returns tensors by name. An answer that reads numbers raises there,
+    which proves nothing: then `stopped` is True.
+    """
+    seen = {"crossing": "", "elsewhere": "", "stopped": False}
+    guard = _OneDevice()
+    try:
+        with guard:
+            results = run()
+        seen["elsewhere"] = ", ".join(name for name, tensor in results.items() if tensor.device.type != "meta")
+    except Exception:  # numbers were read, or an operation has no meta version
+        seen["stopped"] = True
+    seen["crossing"] = guard.crossing
+    return seen
+
+
+# -------------------------------------------------------------------------------------------------------- predict
+
+
+def predicted_shapes(names, batch, tokens, d_model, h):
+    """Every shape the answer predicts, as a list, by key."""
+    shapes = names["predict_shapes"](batch, tokens, d_model, h)
+    if not isinstance(shapes, dict):
+        raise TypeError(f"predict_shapes returned {_kind(shapes)}, not a dict")
+    return {
+        str(key): [size if isinstance(size, int) else str(size) for size in shape]
+        if isinstance(shape, (tuple, list))
+        else str(shape)
+        for key, shape in shapes.items()
+        if key in ("projected", "viewed", "heads", "scores", "context", "merged", "output")
+    }
+
+
+def predicted_parameters(names, sizes):
+    """The predicted number of parameters for each pair (d_model, h)."""
+    numbers = [names["predict_parameters"](d_model, h) for d_model, h in sizes]
+    return {
+        f"d_model = {d_model}, h = {h}": int(number) if number == int(number) else float(number)
+        for (d_model, h), number in zip(sizes, numbers, strict=True)
+    }
+
+
+# ------------------------------------------------------------------------------------------------------ attention
+
+
+def _attend(names, *arguments, **options):
+    output, weights = _pair(names["attention"](*arguments, **options), "attention", "(output, weights)")
+    return {"output": _tensor(output, "attention"), "weights": _tensor(weights, "attention")}
+
+
+def attend(names, query, key, value, mask=None, scattered=False):
+    """Output and weights."""
+    if scattered:
+        query, key, value = _scattered(query), _scattered(key), _scattered(value)
+    return _attend(names, query, key, value, mask=mask) if mask is not None else _attend(names, query, key, value)
+
+
+def attend_with_large_scores(names, query, key, value, mask):
+    """Output, weights, and how many weights at forbidden keys are not exactly 0; the largest as a power of ten."""
+    seen = _attend(names, query, key, value, mask=mask)
+    leaked = seen["weights"].detach().double().masked_select((mask == 0).expand_as(seen["weights"]))
+    leaked = leaked.abs()[leaked != 0]
+    return {
+        **seen,
+        "leaks": leaked.numel(),
+        "largest": float(leaked.max().log10().round()) if leaked.numel() and leaked.isfinite().all() else 0.0,
+    }
+
+
+def attend_twice(names, query, key, value, other_key, other_value, mask):
+    """Output and weights, before and after the content at some tokens was replaced."""
+    before = _attend(names, query, key, value, mask=mask)
+    after = _attend(names, query, other_key, other_value, mask=mask)
+    return {
+        "output": before["output"],
+        "weights": before["weights"],
+        "output_after": after["output"],
+        "weights_after": after["weights"],
+    }
+
+
+def attend_in_another_order(names, query, key, value, order):
+    """Output and weights, as they are and with the keys and their values in another order."""
+    usual = _attend(names, query, key, value)
+    other = _attend(names, query, key.index_select(-2, order), value.index_select(-2, order))
+    return {
+        "output": usual["output"],
+        "weights": usual["weights"],
+        "output_reordered": other["output"],
+        "weights_reordered": other["weights"],
+    }
+
+
+def attend_gradients(names, query, key, value, mask, direction):
+    """Gradients of the output at query, key and value."""
+    leaves = {"query": query, "key": key, "value": value}
+    leaves = {name: tensor.clone().requires_grad_() for name, tensor in leaves.items()}
+    output = _attend(names, *leaves.values(), mask=mask)["output"]
+    return _gradients(output, direction, leaves)
+
+
+def attend_side_effects(names, query, key, value, masks):
+    """Which tensor arguments a call changed, for each kind of mask."""
+    changed = []
+    for mask in masks:
+        watch = _Watch(query=query, key=key, value=value, mask=mask)
+        _attend(names, query, key, value, mask=mask)
+        changed.append(watch.changed())
+    return {"changed": ", ".join(dict.fromkeys(filter(None, ", ".join(changed).split(", "))))}
+
+
+def attend_with_dropout(names, query, key, value, factors):
+    """Output and weights where "dropout" multiplies the weights by given factors; what it was given, how often."""
+    given = []
+
+    def dropout(weights):
+        given.append(weights)
+        return weights * factors
+
+    seen = _attend(names, query, key, value, dropout=dropout)
+    return {**seen, "calls": len(given), "given": given[0] if given else torch.zeros(0)}
+
+
+def attend_dtype(names, query, key, value, mask):
+    """Dtypes of output and weights."""
+    seen = _attend(names, query, key, value, mask=mask)
+    return {"output": _dtype(seen["output"]), "weights": _dtype(seen["weights"])}
+
+
+def attend_half(names, query, key, value, mask):
+    """Output and weights in a short dtype, widened to float32 so that they can be compared."""
+    seen = _attend(names, query, key, value, mask=mask)
+    return {"output": seen["output"].float(), "weights": seen["weights"].float()}
+
+
+def attend_on_meta(names, query, key, value, mask):
+    """Whether a call stays on the device of its inputs."""
+    query, key, value, mask = (tensor.to("meta") for tensor in (query, key, value, mask))
+    return _on_meta(lambda: _attend(names, query, key, value, mask=mask))
+
+
+# --------------------------------------------------------------------------------------------------------- clones
+
+
+def _linear(weight, bias):
+    """An nn.Linear with these numbers."""
+    linear = nn.Linear(*reversed(weight.shape), device="meta").to_empty(device="cpu").to(weight.dtype)
+    with torch.no_grad():
+        linear.weight.copy_(weight)
+        linear.bias.copy_(bias)
+    return linear
+
+
+def _nest(weight, bias):
+    """A module that holds modules: a linear, then a batch norm with buffers."""
+    norm = nn.BatchNorm1d(weight.shape[0])
+    with torch.no_grad():
+        norm.running_mean.copy_(bias)
+    return nn.Sequential(_linear(weight, bias), norm)
+
+
+def _clones(names, module, N):
+    copies = names["clones"](module, N)
+    if not hasattr(copies, "__len__") or not hasattr(copies, "__getitem__"):
+        raise TypeError(f"clones returned {_kind(copies)}, not an nn.ModuleList")
+    return copies
+
+
+def clone_list(names, weight, bias, N):
+    """What kind of list comes back, how long it is, and how many modules a parent would find in it."""
+    copies = names["clones"](_linear(weight, bias), N)
+    parent = nn.Module()
+    parent.copies = copies
+    return {
+        "kind": "ModuleList" if isinstance(copies, nn.ModuleList) else type(copies).__name__,
+        "length": len(copies) if hasattr(copies, "__len__") else -1,
+        "linears": sum(isinstance(copy, nn.Linear) for copy in copies) if hasattr(copies, "__getitem__") else -1,
+    }
+
+
+def clone_numbers(names, weight, bias, x, N):
+    """The copies' weights and biases, and what they make of x."""
+    copies = _clones(names, _linear(weight, bias), N)
+    return {
+        "weights": torch.stack([copies[i].weight for i in range(N)]),
+        "biases": torch.stack([copies[i].bias for i in range(N)]),
+        "outputs": torch.stack([copies[i](x) for i in range(N)]),
+    }
+
+
+def clone_nested(names, weight, bias, x, N):
+    """The same for a module that holds modules and buffers, in evaluation."""
+    copies = _clones(names, _nest(weight, bias).eval(), N)
+    return {
+        "outputs": torch.stack([copies[i].eval()(x) for i in range(N)]),
+        "buffers": torch.stack([copies[i].state_dict()["1.running_mean"] for i in range(N)]),
+    }
+
+
+def clone_training(names, weight, bias, x, N, nested, chosen):
+    """Which modules moved when one was trained for one step. chosen: a position, or "module".
+
+    objects: how many different objects the copies and the module are.
+    """
+    module = _nest(weight, bias) if nested else _linear(weight, bias)
+    copies = _clones(names, module, N)
+    modules = {**{str(i): copies[i] for i in range(N)}, "module": module}
+    before = {name: [t.detach().clone() for t in m.state_dict().values()] for name, m in modules.items()}
+    trained = modules[chosen]
+    (trained(x) ** 2).sum().backward()
+    with torch.no_grad():
+        for parameter in trained.parameters():
+            if parameter.grad is not None:
+                parameter -= 0.1 * parameter.grad
+    moved = [
+        name
+        for name, m in modules.items()
+        if not all(torch.equal(a, b) for a, b in zip(before[name], m.state_dict().values(), strict=True))
+    ]
+    return {"moved": ", ".join(moved), "objects": len({id(m) for m in modules.values()})}
+
+
+def clone_parameters(names, weight, bias, x, N):
+    """How many parameters the list holds, and how many of them a gradient reaches."""
+    copies = _clones(names, _linear(weight, bias), N)
+    sum((copies[i](x) ** 2).sum() for i in range(N)).backward()
+    parameters = list(copies.parameters())
+    return {"parameters": len(parameters), "reached": sum(p.grad is not None for p in parameters)}
+
+
+def clone_side_effects(names, weight, bias, N):
+    """What a call changed in the module it was given."""
+    module = _linear(weight, bias)
+    module.train()
+    watch = _Watch(weight=module.weight, bias=module.bias)
+    _clones(names, module, N)
+    changed = [watch.changed()]
+    if not all(p.requires_grad for p in module.parameters()):
+        changed.append("requires_grad")
+    if not module.training:
+        changed.append("training")
+    return {"changed": ", ".join(filter(None, changed))}
+
+
+def clone_dtype(names, weight, bias, N):
+    """Dtypes of the copies' weights."""
+    copies = _clones(names, _linear(weight, bias), N)
+    return {"dtypes": ", ".join(dict.fromkeys(_dtype(copies[i].weight) for i in range(N)))}
+
+
+def clone_on_meta(names, weight, bias, N):
+    """Whether copies lie on the device of the module."""
+    module = _linear(weight, bias).to("meta")
+    return _on_meta(lambda: {str(i): copy.weight for i, copy in enumerate(_clones(names, module, N))})
+
+
+# --------------------------------------------------------------------------------------- split_heads, merge_heads
+
+
+def split(names, x, h, scattered=False):
+    """x split into heads."""
+    return {"heads": _tensor(names["split_heads"](_scattered(x) if scattered else x, h), "split_heads")}
+
+
+def split_one_token(names, x, h, token, content):
+    """The heads of x, and of x with other content at one token; at which tokens they differ."""
+    other = x.clone()
+    other[:, token] = content
+    heads, after = (_tensor(names["split_heads"](t, h), "split_heads") for t in (x, other))
+    touched = (heads != after).transpose(0, 2).flatten(1).any(dim=1).nonzero().flatten().tolist()
+    return {"heads": heads, "touched": ", ".join(map(str, touched))}
+
+
+def split_gradients(names, x, h, direction):
+    """Gradient of the heads at x."""
+    leaf = x.clone().requires_grad_()
+    return _gradients(_tensor(names["split_heads"](leaf, h), "split_heads"), direction, {"x": leaf})
+
+
+def split_side_effects(names, x, h):
+    """Whether a call changed x."""
+    watch = _Watch(x=x)
+    names["split_heads"](x, h)
+    return {"changed": watch.changed()}
+
+
+def split_dtype(names, x, h):
+    """Dtype of the heads."""
+    return {"heads": _dtype(names["split_heads"](x, h))}
+
+
+def split_on_meta(names, x, h):
+    """Whether a call stays on the device of x."""
+    x = x.to("meta")
+    return _on_meta(lambda: {"heads": names["split_heads"](x, h)})
+
+
+def merge(names, x, order="as is"):
+    """The heads of x side by side. order: how x lies in memory ("as is", "scattered", or "transposed" as after attention)."""
+    if order == "scattered":
+        x = _scattered(x)
+    elif order == "transposed":
+        x = x.transpose(1, 2).contiguous().transpose(1, 2)
+    return {"merged": _tensor(names["merge_heads"](x), "merge_heads")}
+
+
+def merge_one_head(names, x, head, content):
+    """The merged x, and which of its columns differ once one head holds other content."""
+    other = x.clone()
+    other[:, head] = content
+    merged, after = (_tensor(names["merge_heads"](t), "merge_heads") for t in (x, other))
+    touched = (merged != after).flatten(0, 1).any(dim=0).nonzero().flatten().tolist()
+    return {"merged": merged, "touched": ", ".join(map(str, touched))}
+
+
+def merge_gradients(names, x, direction):
+    """Gradient of the merged heads at x."""
+    leaf = x.clone().requires_grad_()
+    return _gradients(_tensor(names["merge_heads"](leaf), "merge_heads"), direction, {"x": leaf})
+
+
+def merge_side_effects(names, x):
+    """Whether a call changed x."""
+    watch = _Watch(x=x)
+    names["merge_heads"](x)
+    return {"changed": watch.changed()}
+
+
+def merge_dtype(names, x):
+    """Dtype of the merged heads."""
+    return {"merged": _dtype(names["merge_heads"](x))}
+
+
+def merge_on_meta(names, x):
+    """Whether a call stays on the device of x."""
+    x = x.to("meta")
+    return _on_meta(lambda: {"merged": names["merge_heads"](x)})
+
+
+# ---------------------------------------------------------------------------------------------------------- masks
+
+
+def pad(names, tokens, pad):
+    """The padding mask."""
+    return {"mask": _tensor(names["padding_mask"](tokens, pad), "padding_mask")}
+
+
+def pad_kind(names, tokens, pad):
+    """Dtype of the padding mask, and whether tokens were changed."""
+    watch = _Watch(tokens=tokens)
+    return {"dtype": _dtype(names["padding_mask"](tokens, pad)), "changed": watch.changed()}
+
+
+def causal(names, size):
+    """The causal mask."""
+    return {"mask": _tensor(names["causal_mask"](size), "causal_mask")}
+
+
+def causal_kind(names, size):
+    """Dtype of the causal mask."""
+    return {"dtype": _dtype(names["causal_mask"](size))}
+
+
+def causal_on_meta(names, size):
+    """Device of the causal mask, asked for on the meta device."""
+    return {"device": _tensor(names["causal_mask"](size, device="meta"), "causal_mask").device.type}
+
+
+def share(names, mask):
+    """The mask with an axis for the heads."""
+    return {"mask": _tensor(names["share_across_heads"](mask), "share_across_heads")}
+
+
+def share_beside_scores(names, mask, scores):
+    """Where scores (B, h, Tq, Tk) survive once the mask has been laid over them."""
+    mask = _tensor(names["share_across_heads"](mask), "share_across_heads")
+    return {"shape": list(mask.shape), "kept": scores.masked_fill(mask == 0, 0.0)}
+
+
+def share_side_effects(names, mask):
+    """Whether a call changed the mask."""
+    watch = _Watch(mask=mask)
+    names["share_across_heads"](mask)
+    return {"changed": watch.changed()}
+
+
+# ------------------------------------------------------------------------------------------------------ mix_heads
+
+
+def _mix(names, heads, weight, bias):
+    parts, output = _pair(names["mix_heads"](heads, weight, bias), "mix_heads", "(parts, output)")
+    return {"parts": _tensor(parts, "mix_heads"), "output": _tensor(output, "mix_heads")}
+
+
+def mix(names, heads, weight, bias, scattered=False):
+    """Parts and output."""
+    if scattered:
+        heads, weight = _scattered(heads), _scattered(weight)
+    return _mix(names, heads, weight, bias)
+
+
+def mix_in_another_order(names, heads, weight, bias, other_heads, other_weight):
+    """Parts and output, as they are and with the heads and their blocks of W_O in another order."""
+    usual, other = _mix(names, heads, weight, bias), _mix(names, other_heads, other_weight, bias)
+    return {**usual, "parts_reordered": other["parts"], "output_reordered": other["output"]}
+
+
+def mix_gradients(names, heads, weight, bias, direction):
+    """Gradients of the output at heads, weight and bias."""
+    leaves = {"heads": heads, "weight": weight, "bias": bias}
+    leaves = {name: tensor.clone().requires_grad_() for name, tensor in leaves.items()}
+    return _gradients(_mix(names, *leaves.values())["output"], direction, leaves)
+
+
+def mix_side_effects(names, heads, weight, bias):
+    """Which arguments a call changed."""
+    watch = _Watch(heads=heads, weight=weight, bias=bias)
+    _mix(names, heads, weight, bias)
+    return {"changed": watch.changed()}
+
+
+def mix_dtype(names, heads, weight, bias):
+    """Dtypes of parts and output."""
+    seen = _mix(names, heads, weight, bias)
+    return {"parts": _dtype(seen["parts"]), "output": _dtype(seen["output"])}
+
+
+def mix_on_meta(names, heads, weight, bias):
+    """Whether a call stays on the device of its inputs."""
+    heads, weight, bias = (tensor.to("meta") for tensor in (heads, weight, bias))
+    return _on_meta(lambda: _mix(names, heads, weight, bias))
+
+
+# ------------------------------------------------------------------------------------------- MultiHeadedAttention
+
+
+def _module(names, h, weights, biases, dropout=0.0):
+    """The answer's module in evaluation, its four linears filled with weights (4, d_model, d_model) and biases (4, d_model)."""
+    mha = names["MultiHeadedAttention"](h, weights.shape[-1], dropout=dropout)
+    if weights.dtype != torch.float32:
+        mha.to(weights.dtype)
+    _fill(mha, weights, biases)
+    mha.eval()
+    return mha
+
+
+def _fill(mha, weights, biases):
+    with torch.no_grad():
+        for linear, weight, bias in zip(_linears(mha), weights, biases, strict=True):
+            linear.weight.copy_(weight)
+            linear.bias.copy_(bias)
+
+
+def _linears(mha):
+    """W_Q, W_K, W_V and W_O of a module. Raises AttributeError or TypeError with a sentence where they are not there."""
+    linears = getattr(mha, "linears", None)
+    if linears is None:
+        raise AttributeError("the module has no attribute `linears`")
+    if not hasattr(linears, "__len__") or len(linears) != 4:
+        raise TypeError(f"`linears` is {_kind(linears)}, not four linears")
+    return linears
+
+
+def _call(mha, *arguments, **options):
+    output = mha(*arguments, **options)
+    if isinstance(output, (tuple, list)):
+        raise TypeError(f"the module returned {_kind(output)}; the output alone is wanted, the weights stay in `attn`")
+    attn = getattr(mha, "attn", None)
+    if not isinstance(attn, torch.Tensor):
+        raise AttributeError(f"after a call, `attn` is {_kind(attn)}, not the weights (B, h, Tq, Tk)")
+    return {"output": _tensor(output, "the module"), "attn": attn}
+
+
+def _ask(mha, query, key, value, mask):
+    return _call(mha, query, key, value, mask=mask) if mask is not None else _call(mha, query, key, value)
+
+
+def module_call(names, h, weights, biases, query, key, value, mask=None):
+    """Output and attn."""
+    return _ask(_module(names, h, weights, biases), query, key, value, mask)
+
+
+def module_scattered(names, h, weights, biases, query, key, value):
+    """Output and attn for inputs that are contiguous, and for the same ones scattered in memory."""
+    mha = _module(names, h, weights, biases)
+    usual = _call(mha, query, key, value)
+    other = _call(mha, _scattered(query), _scattered(key), _scattered(value))
+    return {**usual, "attn_scattered": other["attn"], "output_scattered": other["output"]}
+
+
+def module_masks(names, h, weights, biases, query, key, value, masks):
+    """Output and attn for each mask, by the mask's name."""
+    mha = _module(names, h, weights, biases)
+    seen = {}
+    for name, mask in masks.items():
+        one = _call(mha, query, key, value, mask=mask)
+        seen[f"attn for {name}"], seen[f"output for {name}"] = one["attn"], one["output"]
+    return seen
+
+
+def module_parts(names, sizes):
+    """What the module learns: the shapes of the four linears and the number of all parameters, per (h, d_model)."""
+    seen = {}
+    for h, d_model in sizes:
+        mha = names["MultiHeadedAttention"](h, d_model)
+        linears = _linears(mha)
+        seen[f"h = {h}, d_model = {d_model}"] = {
+            "weights": [list(linear.weight.shape) for linear in linears],
+            "biases": [0 if linear.bias is None else len(linear.bias) for linear in linears],
+            "parameters": sum(p.numel() for p in mha.parameters()),
+        }
+    return seen
+
+
+def module_refusal(names, sizes):
+    """What kind of error each size (h, d_model) gives when the module is made: "" for none, and the message."""
+    seen = {}
+    for h, d_model in sizes:
+        try:
+            names["MultiHeadedAttention"](h, d_model)
+            seen[f"{d_model} / {h}"] = ""
+        except (AssertionError, ValueError):
+            seen[f"{d_model} / {h}"] = "refused"
+        except Exception as problem:
+            seen[f"{d_model} / {h}"] = type(problem).__name__
+    return seen
+
+
+def module_twice(names, h, weights, biases, query, key, value, other_key, other_value, mask):
+    """Output and attn, before and after the content at some tokens was replaced."""
+    mha = _module(names, h, weights, biases)
+    before = _call(mha, query, key, value, mask=mask)
+    after = _call(mha, query, other_key, other_value, mask=mask)
+    return {**before, "output_after": after["output"]}
+
+
+def module_heads_in_another_order(names, h, weights, biases, other_weights, other_biases, query, key, value):
+    """Output and attn, as they are and with the heads' blocks of all four linears in another order."""
+    mha = _module(names, h, weights, biases)
+    usual = _call(mha, query, key, value)
+    _fill(mha, other_weights, other_biases)
+    other = _call(mha, query, key, value)
+    return {**usual, "output_reordered": other["output"], "attn_reordered": other["attn"]}
+
+
+def module_calls(names, h, weights, biases, query, key, value, short_query):
+    """attn after a call and after a second one with fewer queries; the output of the first call made again."""
+    mha = _module(names, h, weights, biases)
+    first = _call(mha, query, key, value)
+    second = _call(mha, short_query, key, value)
+    again = _call(mha, query, key, value)
+    return {"first": first["attn"], "second": second["attn"], "output": first["output"], "again": again["output"]}
+
+
+def module_gradients(names, h, weights, biases, query, key, value, mask, direction):
+    """Gradients of the output at the inputs and at W and b of the four linears; of b_K only whether one arrives."""
+    mha = _module(names, h, weights, biases)
+    leaves = {"query": query, "key": key, "value": value}
+    leaves = {name: tensor.clone().requires_grad_() for name, tensor in leaves.items()}
+    output = _call(mha, *leaves.values(), mask=mask)["output"]
+    for letter, linear in zip("QKVO", _linears(mha), strict=True):
+        leaves[f"W_{letter}"] = linear.weight
+        leaves[f"b_{letter}"] = linear.bias
+    seen = _gradients(output, direction, leaves)
+    del seen["b_K"]  # a softmax ignores it: what arrives is rounding noise
+    return seen
+
+
+def module_side_effects(names, h, weights, biases, query, key, value, masks):
+    """Which arguments calls changed, and which parameters."""
+    mha = _module(names, h, weights, biases)
+    changed = []
+    for mask in masks:
+        watch = _Watch(query=query, key=key, value=value, mask=mask, **dict(_named(mha)))
+        _call(mha, query, key, value, mask=mask)
+        changed.append(watch.changed())
+    return {"changed": ", ".join(dict.fromkeys(filter(None, ", ".join(changed).split(", "))))}
+
+
+def _named(mha):
+    for letter, linear in zip("QKVO", _linears(mha), strict=True):
+        yield f"W_{letter}", linear.weight
+        yield f"b_{letter}", linear.bias
+
+
+def module_evaluation(names, h, weights, biases, x, dropout):
+    """Output and attn of two calls in evaluation, of a module that was made with dropout."""
+    mha = _module(names, h, weights, biases, dropout=dropout)
+    one, two = _call(mha, x, x, x), _call(mha, x, x, x)
+    return {"output": one["output"], "attn": one["attn"], "output_again": two["output"], "attn_again": two["attn"]}
+
+
+def module_training(names, h, weights, biases, x, dropout):
+    """Output and attn of a call in training, with dropout, and attn in evaluation before it."""
+    mha = _module(names, h, weights, biases, dropout=dropout)
+    still = _call(mha, x, x, x)["attn"]
+    mha.train()
+    return {**_call(mha, x, x, x), "attn_in_evaluation": still}
+
+
+def module_dtype(names, h, weights, biases, query, key, value, mask):
+    """Dtypes of output and attn in float32, and after the module was turned into float64."""
+    mha = _module(names, h, weights, biases)
+    single = _call(mha, query, key, value, mask=mask)
+    mha.double()
+    double = _call(mha, query.double(), key.double(), value.double(), mask=mask)
+    return {
+        "output": _dtype(single["output"]),
+        "attn": _dtype(single["attn"]),
+        "output in float64": _dtype(double["output"]),
+        "attn in float64": _dtype(double["attn"]),
+    }
+
+
+def module_on_meta(names, h, weights, biases, query, key, value, mask):
+    """Whether a call stays on the device of module and inputs."""
+    mha = _module(names, h, weights, biases).to("meta")
+    query, key, value, mask = (tensor.to("meta") for tensor in (query, key, value, mask))
+    return _on_meta(lambda: _call(mha, query, key, value, mask=mask))
+
+
+# ------------------------------------------------------------------------------- load_torch_weights, silence_head
+
+
+def _torch_module(h, weights, biases):
+    """An nn.MultiheadAttention in evaluation with these weights."""
+    torch_mha = nn.MultiheadAttention(weights.shape[-1], h, batch_first=True, dtype=weights.dtype)
+    with torch.no_grad():
+        torch_mha.in_proj_weight.copy_(weights[:3].flatten(0, 1))
+        torch_mha.in_proj_bias.copy_(biases[:3].flatten())
+        torch_mha.out_proj.weight.copy_(weights[3])
+        torch_mha.out_proj.bias.copy_(biases[3])
+    return torch_mha.eval()
+
+
+def _load(names, h, weights, biases):
+    torch_mha = _torch_module(h, weights, biases)
+    mha = names["MultiHeadedAttention"](h, weights.shape[-1], dropout=0.0).to(weights.dtype).eval()
+    names["load_torch_weights"](mha, torch_mha)
+    return mha, torch_mha
+
+
+def load_and_call(names, h, weights, biases, query, key, value, mask=None):
+    """Output and attn of the module that was loaded."""
+    return _ask(_load(names, h, weights, biases)[0], query, key, value, mask)
+
+
+def load_and_train(names, h, weights, biases, x):
+    """Which outputs move when torch_mha is changed after loading, and which when mha is."""
+    mha, torch_mha = _load(names, h, weights, biases)
+
+    def outputs():
+        with torch.no_grad():
+            return {"mha": mha(x, x, x), "torch_mha": torch_mha(x, x, x)[0]}
+
+    seen = {}
+    for changed in (torch_mha, mha):
+        before = outputs()
+        with torch.no_grad():
+            for parameter in changed.parameters():
+                parameter.add_(0.5)
+        after = outputs()
+        name = "mha" if changed is mha else "torch_mha"
+        seen[f"{name} changed"] = ", ".join(one for one in before if not torch.equal(before[one], after[one]))
+    return seen
+
+
+def load_side_effects(names, h, weights, biases):
+    """Which tensors of torch_mha the call changed."""
+    torch_mha = _torch_module(h, weights, biases)
+    watch = _Watch(**{name.replace(".", "_"): p for name, p in torch_mha.named_parameters()})
+    mha = names["MultiHeadedAttention"](h, weights.shape[-1], dropout=0.0).eval()
+    names["load_torch_weights"](mha, torch_mha)
+    return {"changed": watch.changed()}
+
+
+def load_gradients(names, h, weights, biases, x, direction):
+    """Which parameters of the loaded module a gradient reaches."""
+    mha, _ = _load(names, h, weights, biases)
+    output = mha(x, x, x)
+    if output.requires_grad:
+        (output * direction).sum().backward()
+    parameters = {f"{kind}_{letter}": getattr(linear, name)
+                  for letter, linear in zip("QKVO", _linears(mha), strict=True)
+                  for kind, name in (("W", "weight"), ("b", "bias"))}  # fmt: skip
+    return {"unreached": ", ".join(name for name, p in parameters.items() if p.grad is None)}
+
+
+def load_dtype(names, h, weights, biases, x):
+    """Dtype and output of the loaded module."""
+    mha, _ = _load(names, h, weights, biases)
+    output = mha(x, x, x)
+    return {"dtype": _dtype(output), "output": output}
+
+
+def silence(names, h, weights, biases, x, heads):
+    """Output and attn after one head after another was silenced."""
+    mha = _module(names, h, weights, biases)
+    for head in heads:
+        names["silence_head"](mha, head)
+    return _call(mha, x, x, x)
+
+
+def silence_output(names, h, weights, biases, x, heads):
+    """The output alone, for each head silenced in a module of its own."""
+    outputs = {}
+    for head in heads:
+        mha = _module(names, h, weights, biases)
+        names["silence_head"](mha, head)
+        outputs[f"head {head}"] = _call(mha, x, x, x)["output"]
+    return outputs
+
+
+def silence_attn(names, h, weights, biases, x, head):
+    """attn before and after a head was silenced."""
+    mha = _module(names, h, weights, biases)
+    before = _call(mha, x, x, x)["attn"].detach().clone()
+    names["silence_head"](mha, head)
+    return {"attn": _call(mha, x, x, x)["attn"], "attn_before": before}
+
+
+def silence_for_good(names, h, weights, biases, x, other, head):
+    """Outputs for x and for another input, in evaluation, after a trip through training."""
+    mha = _module(names, h, weights, biases)
+    names["silence_head"](mha, head)
+    mha.train()
+    first = _call(mha, x, x, x)["output"]
+    mha.eval()
+    return {"first": first, "other": _call(mha, other, other, other)["output"], "again": _call(mha, x, x, x)["output"]}
+
+

@@ -1,0 +1,68 @@
+"""Rules for `load_torch_weights`."""
+
+from mha_inputs import first_tokens, four_linears, gradients, query_key_value, unchanged
+
+from autograder.checking import stage
+from autograder.language import _
+
+ATTN, OUTPUT = "B h Tq Tk", "B Tq d_model"
+
+
+@stage("values", points=2, hint="in_proj_weight holds W_Q, W_K, W_V on top of each other: rows 0 to d_model - 1 are W_Q.")
+def test_both_modules_compute_the_same(answer, draw):
+    """After loading, your module gives the output and the weights that nn.MultiheadAttention gives."""
+    x = draw.normal(2, 3, 4)
+    seen = answer.observe("load_and_call", h=2, **four_linears(draw, 4), query=x, key=x, value=x)
+    seen.same("attn", axes=ATTN)
+    seen.same("output", axes=OUTPUT)
+
+
+@stage("values", points=0.5, hint="Copy all eight tensors: four weights and four biases.")
+def test_the_same_for_cross_attention_with_a_mask(answer, draw):
+    """The same for query, key and value from different sources, 3 heads, and a mask."""
+    seen = answer.observe(
+        "load_and_call",
+        h=3,
+        **four_linears(draw, 12),
+        **query_key_value(draw, 2, queries=3, keys=4, d_k=12),
+        mask=first_tokens(4, 2, tokens=4),
+    )
+    seen.same("attn", axes=ATTN)
+    seen.same("output", axes=OUTPUT)
+
+
+@stage("gradients", points=0.5, hint="Write into the parameters under torch.no_grad(), and leave them parameters.")
+def test_the_module_can_still_be_trained(answer, draw):
+    """A gradient still reaches W and b of all four linears."""
+    seen = answer.observe(
+        "load_gradients", h=2, **four_linears(draw, 4), x=draw.normal(2, 3, 4), direction=draw.normal(2, 3, 4)
+    )
+    gradients(seen)
+
+
+@stage("side effects", points=1, hint="`linear.weight = other.weight` and `.data = ...` share memory. `copy_` copies the numbers.")
+def test_the_two_modules_share_no_memory(answer, draw):
+    """Changing one of the two modules afterwards leaves the other's output as it is."""
+    seen = answer.observe("load_and_train", h=2, **four_linears(draw, 4), x=draw.normal(2, 3, 4))
+    for name in ("torch_mha", "mha"):
+        moved = seen.text(f"{name} changed")
+        seen.law(
+            moved == name,
+            expected=_("only the output of {name} moved when {name} was changed").format(name=name),
+            got=_("moved: {names}").format(names=moved or _("none")),
+        )
+
+
+@stage("side effects", points=0.5, hint="Copy from torch_mha into mha, not the other way round.")
+def test_pytorchs_module_stays_as_it_was(answer, draw):
+    """torch_mha holds the same numbers after the call."""
+    unchanged(answer.observe("load_side_effects", h=2, **four_linears(draw, 4)))
+
+
+@stage("dtype", points=0.5, hint="`copy_` keeps the dtype of the parameter it writes into.")
+def test_a_float64_module_stays_float64(answer, draw):
+    """Two float64 modules: the output is float64 and equal."""
+    given = {name: tensor.double() for name, tensor in four_linears(draw, 4).items()}
+    seen = answer.observe("load_dtype", h=2, **given, x=draw.normal(2, 3, 4).double())
+    seen.same_plain("dtype")
+    seen.same("output", axes=OUTPUT)

@@ -1,0 +1,49 @@
+"""Rules for `silence_head`."""
+
+from mha_inputs import four_linears
+
+from autograder.checking import stage
+
+ATTN, OUTPUT = "B h Tq Tk", "B Tq d_model"
+
+
+@stage("values", points=2, hint="Head i meets W_O in the columns i·d_k to (i+1)·d_k - 1 of its weight.")
+def test_the_other_heads_add_what_they_added_before(answer, draw):
+    """With head 1 of 3 silenced, the output is the parts of the heads 0 and 2, plus the bias of W_O."""
+    seen = answer.observe("silence_output", h=3, **four_linears(draw, 6), x=draw.normal(2, 3, 6), heads=[1])
+    seen.same("head 1", axes=OUTPUT)
+
+
+@stage("values", points=1, hint="Heads are counted from 0, and each is d_k numbers wide.")
+def test_the_first_and_the_last_head(answer, draw):
+    """The same for head 0 and for the last head, here head 3 of 4."""
+    seen = answer.observe("silence_output", h=4, **four_linears(draw, 8), x=draw.normal(2, 3, 8), heads=[0, 3])
+    seen.same("head 0", "head 3", axes=OUTPUT)
+
+
+@stage("side effects", points=1, hint="W_Q and W_K decide where a head looks. Leave them alone.")
+def test_the_weights_in_attn_stay_as_they_were(answer, draw):
+    """`attn` is the same before and after: also the silenced head still looks where it looked."""
+    seen = answer.observe("silence_attn", h=3, **four_linears(draw, 6), x=draw.normal(2, 3, 6), head=1)
+    seen.same("attn", axes=ATTN)
+
+
+@stage("side effects", points=0.5, hint="Change only what belongs to this head, and keep the rest as it is now.")
+def test_a_second_head_may_be_silenced_too(answer, draw):
+    """Silencing head 0, then head 2, then head 0 once more leaves head 1 and the bias."""
+    seen = answer.observe("silence", h=3, **four_linears(draw, 6), x=draw.normal(2, 3, 6), heads=[0, 2, 0])
+    seen.same("output", axes=OUTPUT)
+
+
+@stage("train/eval", points=0.5, hint="Change the numbers in mha, so that every later call finds them changed.")
+def test_the_head_stays_silent(answer, draw):
+    """The head stays silent for other inputs, for a second call, and after train() and eval()."""
+    seen = answer.observe(
+        "silence_for_good",
+        h=3,
+        **four_linears(draw, 6),
+        x=draw.normal(2, 3, 6),
+        other=draw.normal(2, 4, 6),
+        head=2,
+    )
+    seen.same("first", "other", "again", axes=OUTPUT)

@@ -1,0 +1,55 @@
+"""What tests share: the course, and one grader per process, since opening one takes seconds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder import solved
+from autograder.course import Course, Source
+from autograder.grading.submission import Grader
+
+ROOT = Path(__file__).parents[1]
+SEED = 11
+
+
+@pytest.fixture(scope="session")
+def course() -> Course:
+    return Course(ROOT)
+
+
+@pytest.fixture(scope="session")
+def source(course: Course) -> Source:
+    return course.source("multi_head_attention")
+
+
+@pytest.fixture(scope="session")
+def grader(source: Source) -> Iterator[Grader]:
+    with Grader.open(source, seed=SEED) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def notebook_with(source: Source) -> Callable[..., bytes]:
+    """Bytes of the solved notebook with some cells' source replaced, by grade_id, and cells appended."""
+    text = json.dumps(solved.solved_notebook(source))
+
+    def make(answers: dict[str, str] | None = None, *, extra: tuple[str, ...] = (), first: tuple[str, ...] = ()) -> bytes:
+        notebook: dict[str, Any] = json.loads(text)
+        for cell in notebook["cells"]:
+            name = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
+            if answers and name in answers:
+                cell["source"] = answers[name]
+        blank = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+        notebook["cells"] = [
+            *({**blank, "id": f"first-{i}", "source": code} for i, code in enumerate(first)),
+            *notebook["cells"],
+            *({**blank, "id": f"extra-{i}", "source": code} for i, code in enumerate(extra)),
+        ]
+        return json.dumps(notebook).encode()
+
+    return make

@@ -1,0 +1,89 @@
+"""Copies of courses in folders of their own, where nbgrader and release may write, and nbgrader's own commands."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Course
+
+ROOT = Path(__file__).parents[1]
+SECOND = ROOT / "tests" / "second_course"
+SEED = 7
+
+
+def copy_course(folder: Path, of: Path = SECOND, *, seed: int | None = SEED) -> Course:
+    """A copy of a course with our nbgrader_config.py; what was built of it comes along, since building costs time."""
+    for name in ("solutions", "exercises", "build/source"):
+        if (of / name).is_dir():
+            shutil.copytree(of / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in (of / "build").glob("*.made-from"):
+        shutil.copyfile(path, folder / "build" / path.name)
+    settings = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
+    if seed is not None:
+        settings += f"c.GradeInSandbox.seed = {seed}\n"
+    (folder / "nbgrader_config.py").write_text(settings, encoding="utf-8")
+    return Course(folder)
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished command."""
+
+    code: int
+    said: str
+
+
+def run(folder: Path, *command: str, expected: int | None = 0) -> Done:
+    """Run a command in a folder. PATH lacks the environment on purpose: our settings must put it there."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "NBGRADER", "PYTEST"))}
+    environment["PATH"] = os.pathsep.join(("/usr/local/bin", "/usr/bin", "/bin"))
+    environment["JUPYTER_CONFIG_DIR"] = str(folder / ".jupyter")  # nobody's own settings
+    environment["IPYTHONDIR"] = str(folder / ".ipython")
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / command[0]), *command[1:]],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=500,
+    )  # fmt: skip
+    said = done.stdout + done.stderr
+    assert expected is None or done.returncode == expected, f"{' '.join(command)} ended with {done.returncode}:\n{said}"
+    return Done(done.returncode, said)
+
+
+def nbgrader(folder: Path, *arguments: str, expected: int | None = 0) -> Done:
+    """Run one of nbgrader's own commands."""
+    return run(folder, "nbgrader", *arguments, expected=expected)
+
+
+@dataclass(frozen=True)
+class Grades:
+    """What a gradebook says of one submission."""
+
+    scores: dict[str, float | None]  # by exercise
+    manual: dict[str, float | None]
+    score: float
+    needs_manual_grade: bool
+    comments: dict[str, str | None]
+
+
+def gradebook(folder: Path, assignment: str) -> dict[str, Grades]:
+    """Every submission in the folder's gradebook, by student."""
+    from nbgrader.api import Gradebook
+
+    found: dict[str, Grades] = {}
+    with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as book:
+        for submission in book.assignment_submissions(assignment):
+            grades: list[Any] = [grade for notebook in submission.notebooks for grade in notebook.grades]
+            comments = [comment for notebook in submission.notebooks for comment in notebook.comments]
+            found[submission.student.id] = Grades(
+                {grade.name.removeprefix("check-"): grade.auto_score for grade in grades},
+                {grade.name.removeprefix("check-"): grade.manual_score for grade in grades},
+                submission.score,
+                submission.needs_manual_grade,
+                {comment.name: comment.comment for comment in comments},
+            )
+    return found

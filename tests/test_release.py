@@ -1,0 +1,125 @@
+"""Release makes the learner's side from the one source, the same each time, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from course_copies import copy_course
+
+from autograder import recordings, release
+from autograder.collecting import collect
+from autograder.course import Assignment, Course, CourseError, Source
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    course = copy_course(tmp_path_factory.mktemp("released"))
+    release.release(course)
+    return course
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_a_second_release_gives_the_same_bytes(released: Course, tmp_path: Path) -> None:
+    again = copy_course(tmp_path)
+    report = release.release(again)
+    assert content(again.released) == content(released.released)
+    assert content(again.root / "dist") == content(released.root / "dist")
+    assert report.changed
+    assert not release.release(again).changed
+    assert "nothing changed" in release.release(again).sentence
+
+
+def test_learners_get_notebook_checks_and_recordings_and_nothing_else(released: Course) -> None:
+    assert set(content(released.released / "smoothing")) == {
+        "smoothing.ipynb", "assignment.toml", "checks/probes.py", "checks/test_moving_average.py",
+        "checks/test_Standardize.py", "recordings/moving_average.recording", "recordings/Standardize.recording",
+    }  # fmt: skip
+
+
+def test_every_exercise_has_its_stub_and_one_locked_check_with_its_points(released: Course) -> None:
+    notebook = json.loads((released.released / "smoothing" / "smoothing.ipynb").read_text())
+    cells = {cell["id"]: cell for cell in notebook["cells"]}
+    for exercise in released.source().assignment.exercises:
+        stub, check = cells[exercise.name], cells[f"check-{exercise.name}"]
+        assert "raise NotImplementedError()" in "".join(stub["source"])
+        assert "SOLUTION" not in "".join(stub["source"])
+        assert "".join(check["source"]) == f'check("{exercise.name}")'
+        settings = check["metadata"]["nbgrader"]
+        assert (settings["points"], settings["locked"], settings["grade"]) == (exercise.points, True, True)
+        assert check["metadata"]["editable"] is False
+
+
+def test_the_released_folder_can_be_called_anything(released: Course, tmp_path: Path) -> None:
+    folder = (released.released / "smoothing").rename(tmp_path / "smoothing (1)")
+    try:
+        assert Assignment.read(folder).name == "smoothing"
+    finally:
+        folder.rename(released.released / "smoothing")
+
+
+def test_the_recording_replays_the_checks_and_knows_the_wrong_answers(released: Course) -> None:
+    assignment = Assignment.read(released.released / "smoothing")
+    recording = recordings.load(assignment, collect(assignment))
+    assert {rule.partition("/")[0] for rule in recording.takes} == {"moving_average", "Standardize"}
+    named = {wrong.misconception.name for wrong in recording.wrong["moving_average"]}
+    assert named == {"sum-not-mean", "over-the-batch"}
+
+
+def test_what_is_committed_can_be_compared_with_the_source(released: Course, tmp_path: Path) -> None:
+    course = copy_course(tmp_path, released.root)
+    assert release.differences(course, course.source()) == []
+    check = course.released / "smoothing" / "checks" / "test_moving_average.py"
+    check.write_text(check.read_text() + "\n# edited here\n")
+    (course.released / "smoothing" / "extra.txt").write_text("")
+    (course.released / "smoothing" / "smoothing.ipynb").unlink()
+    said = "\n".join(release.differences(course, course.source()))
+    assert "test_moving_average.py is not what the source gives" in said
+    assert "extra.txt is not part of the release" in said
+    assert "smoothing.ipynb is missing" in said
+
+
+def test_the_source_folder_is_made_anew_only_when_the_source_changed(released: Course, tmp_path: Path) -> None:
+    course = copy_course(tmp_path, released.root)
+    notebook = course.root / "build" / "source" / "smoothing" / "smoothing.ipynb"
+    before = notebook.stat().st_mtime_ns
+    release.refresh_source(course, course.source())
+    assert notebook.stat().st_mtime_ns == before
+    text = course.source().notebook
+    text.write_text(text.read_text().replace("Two exercises, 10 points.", "Two small exercises."))
+    changed = Course(course.root)
+    release.refresh_source(changed, changed.source())
+    assert "Two small exercises." in notebook.read_text()
+
+
+def test_a_leak_stops_the_release(released: Course, tmp_path: Path) -> None:
+    course = copy_course(tmp_path, released.root)
+    check = course.root / "solutions" / "smoothing" / "checks" / "test_moving_average.py"
+    answer = "# runs = x.unfold(-1, window, 1)\n# return runs.mean(-1)\n"
+    check.write_text(check.read_text() + answer)
+    with pytest.raises(CourseError, match="the answer of moving_average"):
+        release.release(Course(course.root))
+    assert "unfold" not in (course.released / "smoothing" / "checks" / "test_moving_average.py").read_text()
+
+
+def test_the_zip_unpacks_into_one_folder_with_all_that_a_learner_needs(released: Course) -> None:
+    with zipfile.ZipFile(released.root / "dist" / "smoothing.zip") as archive:
+        names = archive.namelist()
+        assert {name.partition("/")[0] for name in names} == {"smoothing"}
+        wanted = archive.read("smoothing/requirements.txt").decode().splitlines()
+        start = archive.read("smoothing/START-HERE.md").decode()
+    wheels = [name for name in names if name.endswith(".whl")]
+    assert len(wheels) == 1
+    assert wanted == ["torch>=2.4", "jupyterlab>=4", "./" + wheels[0].removeprefix("smoothing/")]
+    for system in ("Windows", "macOS", "Linux"):
+        assert f"## {system}" in start
+    assert "jupyter lab smoothing.ipynb" in start
+
+
+def test_the_committed_exercises_are_what_the_source_gives(course: Course, source: Source) -> None:
+    assert release.differences(course, source) == []
