@@ -274,25 +274,26 @@ def _report(options: argparse.Namespace) -> int:
 
     assignment = assignment_of(options.folder, _course())
     page = options.folder / "report.html"
-    write_whole(page, report_html(read_results(options.folder), title=assignment.title, hide_names=options.hide_names))
+    text = report_html(
+        read_results(options.folder),
+        title=assignment.title,
+        hide_names=options.hide_names,
+        chapter_link=assignment.chapter_link,
+    )
+    write_whole(page, text)
     print(f"Class report: {page}")
     return OK
 
 
 def _export(options: argparse.Namespace) -> int:
-    import csv
+    from autograder.exporting import ExportError, export, read_grades_csv
+    from autograder.grading.class_run import assignment_of
 
-    from autograder.exporting import ExportError, export
-
-    path = options.folder / "grades.csv"
+    assignment = assignment_of(options.folder, _course())
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            written = export(csv.DictReader(file), options.to, options.folder)
-    except FileNotFoundError:
-        raise WrongUsage(f"{path} does not exist. Name the folder given to `grade --output`.") from None
+        print(export(read_grades_csv(options.folder / "grades.csv"), options.to, options.folder, title=assignment.title))
     except ExportError as problem:
         raise WrongUsage(str(problem)) from None
-    print(f"Written: {written}")
     return OK
 
 

@@ -165,7 +165,7 @@ def try_exercises(
         contextlib.redirect_stdout(sink),
         contextlib.redirect_stderr(sink),
         warnings.catch_warnings(),
-        probes.random_state_kept(),
+        probes.randomness_kept(),
     ):
         warnings.simplefilter("ignore")
         for position in recording.positions(wanted):

@@ -101,8 +101,8 @@ class Outcome:
 class Limits:
     """What a child may use. Seconds of CPU and of wall clock for the whole child, bytes, counts."""
 
-    cpu_seconds: int = 8
-    wall_seconds: float = 20.0
+    cpu_seconds: int = 4
+    wall_seconds: float = 15.0
     memory_bytes: int = 4 << 30
     processes: int = 64
     file_bytes: int = 4 << 20

@@ -40,11 +40,9 @@ def same(one: Any, two: Any) -> bool:
         return type(two) is list and len(one) == len(two) and all(map(same, one, two))
     if isinstance(one, float) and math.isnan(one):
         return isinstance(two, float) and math.isnan(two)
-    return (
-        type(one) is type(two) and one == two and math.copysign(1, one or 0) == math.copysign(1, two or 0)
-        if (isinstance(one, (int, float)))
-        else type(one) is type(two) and one == two
-    )
+    if isinstance(one, float):
+        return type(two) is float and one == two and math.copysign(1, one) == math.copysign(1, two)
+    return type(one) is type(two) and one == two
 
 
 @pytest.mark.parametrize(

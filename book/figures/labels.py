@@ -95,6 +95,91 @@ EN = {
         "and": " and ",
         "cell": "number {n}, of token {t}",
     },
+    "mask_axes": {
+        "alt": (
+            "Scores and mask aligned from the right, three times. Right: scores (2, 8, 10, 10) over a mask "
+            "(2, 1, 1, 10), the axes of size 1 hatched because they are repeated. Error: mask (2, 1, 10), whose 2 "
+            "stands under the 8 heads. Silent: scores (8, 8, 10, 10) over a mask (8, 1, 10), whose sentences "
+            "stand under the heads, and 8 fits 8."
+        ),
+        "scores": "scores",
+        "mask": "mask",
+        "title_right": "with unsqueeze(1)",
+        "title_error": "without, B = 2 and h = 8: an error",
+        "title_silent": "without, B = 8 and h = 8: silent",
+        "note_right": "Sentences under sentences. Hatched: repeated, stride 0.",
+        "note_error": "The mask's sentences stand under the heads: 2 is not 8.",
+        "note_silent": "Sentences stand under heads, and nobody notices.",
+        "choose_mask": "mask",
+        "as_it_is": "as it comes",
+        "unsqueezed": "unsqueeze(1)",
+        "choose_case": "sizes",
+        "case_differ": "B = 2, h = 8",
+        "case_equal": "B = 8, h = 8",
+        "case_one": "one mask for all, h = 8",
+        "case_single": "B = 2, h = 1",
+        "same": "fits",
+        "repeated": "repeated",
+        "new": "added, repeated",
+        "clash": "does not fit",
+        "grows": "grows",
+        "result": "masked scores: {shape}",
+        "refused": "PyTorch refuses",
+        "say_right": "Right. The sentence axes meet, and every head gets the same mask.",
+        "say_differ": "An error: the mask's sentences stand under the heads.",
+        "say_equal": "No error, and wrong: head 0 gets the mask of sentence 0, head 1 that of sentence 1, in every sentence.",
+        "say_one": "Right by luck: the mask's batch axis is 1, so it fits everywhere.",
+        "say_single": "No error, and wrong: the head axis grows from 1 to 2.",
+    },
+    "strides": {
+        "alt": (
+            "Twelve numbers in a strip of storage, read in three ways. Heads, strides (12, 6, 2, 1). After "
+            "transpose(1, 2) the strip is the same and the strides are (12, 2, 6, 1): the last two axes cannot become one. "
+            "After contiguous() the strip is a new one in another order, with strides (12, 4, 2, 1): they can."
+        ),
+        "facts": "{axes} {shape}, strides {strides}",
+        "storage": "storage",
+        "read": "read in order: {numbers}",
+        "state_heads": "heads",
+        "state_transposed": "heads.transpose(1, 2)",
+        "state_copied": "… .contiguous()",
+        "choose_state": "tensor",
+        "choose_axis": "walk along",
+        "lamp_heads": "h and d_k are not neighbours yet",
+        "lamp_off": "can I view h and d_k as one axis? no",
+        "lamp_on": "can I view h and d_k as one axis? yes",
+        "say": "One step along {axis} is {step} cells in storage. Cells passed: {cells}.",
+    },
+    "w_o": {
+        "alt": (
+            "The eight numbers of the concat, two for each of four heads, stand beside the eight rows of W_O, and "
+            "each pair of rows has its head's colour. Below, what each head adds, the bias, and the sum: {output}."
+        ),
+        "blocks": "concat, and W_O cut into a block of rows per head",
+        "sum": "what each head adds",
+        "head": "head {i}",
+        "bias": "bias",
+        "output": "output",
+        "choose": "heads that are on",
+        "say": "On: heads {heads}. Output: {output}.",
+        "say_none": "All heads off. Only the bias is left: {output}.",
+    },
+    "parity": {
+        "alt": (
+            "in_proj_weight of nn.MultiheadAttention in three blocks of rows, which are linears 0, 1 and 2, and out_proj, "
+            "which is linears 3. Below: in this book and in scaled_dot_product_attention True means may look; in "
+            "attn_mask and key_padding_mask of nn.MultiheadAttention True means may not look."
+        ),
+        "ours_title": "this course",
+        "bias": "in_proj_bias is cut the same way; out_proj.bias is the bias of linears[3]",
+        "true_title": "What True means in a bool mask",
+        "ours": "this course: mask",
+        "sdpa": "F.scaled_dot_product_attention: attn_mask",
+        "module": "nn.MultiheadAttention: attn_mask",
+        "padding": "nn.MultiheadAttention: key_padding_mask",
+        "may": "may look",
+        "may_not": "may not",
+    },
 }
 
 LANGUAGES = {"en": EN}

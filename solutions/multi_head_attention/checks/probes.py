@@ -26,7 +26,7 @@ def _tensor(result, function):
 
 
 def _kind(thing):
-    if isinstance(thing, (tuple, list)):
+    if isinstance(thing, (tuple, list, nn.ModuleList)):
         return f"a {type(thing).__name__} of {len(thing)}"
     return "None" if thing is None else f"a {type(thing).__name__}"
 
@@ -280,7 +280,7 @@ def _clones(names, module, N):
 
 
 def clone_list(names, weight, bias, N):
-    """What kind of list comes back, how long it is, and how many modules a parent would find in it."""
+    """What kind of list comes back, how many linears are in it, and how many parameters a parent finds through it."""
     copies = names["clones"](_linear(weight, bias), N)
     parent = nn.Module()
     parent.copies = copies
@@ -288,6 +288,7 @@ def clone_list(names, weight, bias, N):
         "kind": "ModuleList" if isinstance(copies, nn.ModuleList) else type(copies).__name__,
         "length": len(copies) if hasattr(copies, "__len__") else -1,
         "linears": sum(isinstance(copy, nn.Linear) for copy in copies) if hasattr(copies, "__getitem__") else -1,
+        "parameters": len(list(parent.parameters())),
     }
 
 
@@ -331,14 +332,6 @@ def clone_training(names, weight, bias, x, N, nested, chosen):
         if not all(torch.equal(a, b) for a, b in zip(before[name], m.state_dict().values(), strict=True))
     ]
     return {"moved": ", ".join(moved), "objects": len({id(m) for m in modules.values()})}
-
-
-def clone_parameters(names, weight, bias, x, N):
-    """How many parameters the list holds, and how many of them a gradient reaches."""
-    copies = _clones(names, _linear(weight, bias), N)
-    sum((copies[i](x) ** 2).sum() for i in range(N)).backward()
-    parameters = list(copies.parameters())
-    return {"parameters": len(parameters), "reached": sum(p.grad is not None for p in parameters)}
 
 
 def clone_side_effects(names, weight, bias, N):
@@ -482,12 +475,6 @@ def causal_on_meta(names, size):
 def share(names, mask):
     """The mask with an axis for the heads."""
     return {"mask": _tensor(names["share_across_heads"](mask), "share_across_heads")}
-
-
-def share_beside_scores(names, mask, scores):
-    """Where scores (B, h, Tq, Tk) survive once the mask has been laid over them."""
-    mask = _tensor(names["share_across_heads"](mask), "share_across_heads")
-    return {"shape": list(mask.shape), "kept": scores.masked_fill(mask == 0, 0.0)}
 
 
 def share_side_effects(names, mask):

@@ -174,7 +174,7 @@ def test_dropout_acts_on_the_weights(answer, draw):
     """`dropout` is called once, with the softmax's weights, and the values meet what it returns."""
     factors = torch.tensor([0.0, 2.0, 1.0, 0.5])  # per key
     seen = answer.observe(
-        "attend_with_dropout", **query_key_value(draw, 2, queries=3, keys=4, d_k=4, d_v=5), factors=factors
+        "attend_with_dropout", **query_key_value(draw, 2, queries=3, keys=4, d_k=4), factors=factors
     )
     seen.same_plain("calls")
     seen.same("given", axes="B Tq Tk")
@@ -186,7 +186,7 @@ def test_the_weights_returned_are_those_used(answer, draw):
     """The weights returned are those after dropout."""
     factors = torch.tensor([0.0, 2.0, 1.0, 0.5])
     seen = answer.observe(
-        "attend_with_dropout", **query_key_value(draw, 2, queries=3, keys=4, d_k=4, d_v=5), factors=factors
+        "attend_with_dropout", **query_key_value(draw, 2, queries=3, keys=4, d_k=4), factors=factors
     )
     seen.same("weights", axes="B Tq Tk")
 

@@ -1,0 +1,10 @@
+# misconception: key-in-place-of-value
+# Adds up the keys (fchollet/deep-learning-with-python-notebooks#261).
+def attention(query, key, value, mask=None, dropout=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(mask == 0, float("-inf"))
+    weights = scores.softmax(dim=-1)
+    if dropout is not None:
+        weights = dropout(weights)
+    return weights @ key, weights

@@ -1,0 +1,7 @@
+# misconception: w_o-not-copied
+# Copies W_Q, W_K and W_V only.
+def load_torch_weights(mha, torch_mha):
+    with torch.no_grad():
+        for linear, weight, bias in zip(mha.linears, torch_mha.in_proj_weight.chunk(3), torch_mha.in_proj_bias.chunk(3)):
+            linear.weight.copy_(weight)
+            linear.bias.copy_(bias)

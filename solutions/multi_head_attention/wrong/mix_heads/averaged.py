@@ -1,0 +1,6 @@
+# misconception: parts-averaged
+# The mean of the parts.
+def mix_heads(heads, weight, bias):
+    parts = heads @ weight.unflatten(1, (heads.size(1), -1)).permute(1, 2, 0)
+    output = parts.mean(dim=1) + bias
+    return parts, output

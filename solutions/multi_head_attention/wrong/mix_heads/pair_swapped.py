@@ -1,0 +1,6 @@
+# misconception: pair-swapped
+# Returns (output, parts).
+def mix_heads(heads, weight, bias):
+    parts = heads @ weight.unflatten(1, (heads.size(1), -1)).permute(1, 2, 0)
+    output = parts.sum(dim=1) + bias
+    return output, parts
