@@ -25,7 +25,11 @@ def write_bundle(assignment: Assignment, released: Path, path: Path) -> None:
     """
     with tempfile.TemporaryDirectory(prefix="wheel-") as temporary:
         wheel = build_wheel(Path(temporary))
-        files = {file.relative_to(released).as_posix(): file.read_bytes() for file in sorted(released.rglob("*")) if file.is_file()}
+        files = {
+            file.relative_to(released).as_posix(): file.read_bytes()
+            for file in sorted(released.rglob("*"))
+            if file.is_file()
+        }
         files[f"wheels/{wheel.name}"] = wheel.read_bytes()
         files["requirements.txt"] = requirements(assignment, wheel.name).encode()
         files[START] = start_here(assignment).encode()
@@ -48,7 +52,12 @@ def build_wheel(folder: Path) -> Path:
         )
     command = [sys.executable, "-m", "flit_core.wheel", "--outdir", str(folder)]
     done = subprocess.run(
-        command, cwd=project, env={**os.environ, "SOURCE_DATE_EPOCH": "315532800"}, capture_output=True, text=True, check=False
+        command,
+        cwd=project,
+        env={**os.environ, "SOURCE_DATE_EPOCH": "315532800"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     wheels = list(folder.glob("*.whl"))
     if done.returncode != 0 or len(wheels) != 1:

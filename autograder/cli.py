@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from autograder.course import Assignment, Course, CourseError
+from autograder.course import Assignment, Course, CourseError, Source
+from autograder.results import SubmissionResult
+
+if TYPE_CHECKING:
+    from autograder.grading.finding import Found
 
 OK, SOME_FAILED, WRONG_USAGE = 0, 1, 2
 
@@ -51,14 +58,18 @@ def _parser() -> argparse.ArgumentParser:
     grade = commands.add_parser("grade", help="grade notebooks, folders of them, nbgrader's tree, or zips of either")
     grade.add_argument("paths", nargs="+", type=Path, metavar="PATH")
     grade.add_argument("--output", type=Path, metavar="DIR", help="where grades.csv and students/ are written")
-    grade.add_argument("--jobs", type=_positive, metavar="N", help="processes that grade at once (default: one per core)")
+    grade.add_argument(
+        "--jobs", type=_positive, metavar="N", help="processes that grade at once (default: one per core)"
+    )
     grade.add_argument("--seed", type=_seed, metavar="N", help="the run's seed (default: drawn, and recorded)")
     grade.add_argument("--resume", action="store_true", help="finish the run in DIR: skip who is done, keep its seed")
     grade.add_argument("--gradebook", action="store_true", help="write the grades into nbgrader's gradebook as well")
     grade.add_argument("--only", metavar="STUDENT", help="print one student's result; writes nothing")
     grade.add_argument("--check", metavar="NAME", help="with --only: print this check or exercise alone")
     grade.add_argument("--assignment", metavar="NAME")
-    grade.add_argument("--unsandboxed", action="store_true", help="run submissions without isolation: only those you trust")
+    grade.add_argument(
+        "--unsandboxed", action="store_true", help="run submissions without isolation: only those you trust"
+    )
     grade.set_defaults(run=_grade)
 
     report = commands.add_parser("report", help="the class report as one HTML page")
@@ -146,9 +157,10 @@ def _assignment_for(notebook: Path) -> Assignment:
 
 
 def _grade(options: argparse.Namespace) -> int:
+    from tqdm import tqdm
+
     from autograder.grading import class_run
     from autograder.grading.finding import find
-    from autograder.results import SubmissionResult
     from autograder.sandbox import NoIsolation, SandboxBroken
 
     course = _course()
@@ -170,7 +182,10 @@ def _grade(options: argparse.Namespace) -> int:
     if seed is None:
         seed = class_run.draw_seed()
     if options.unsandboxed:
-        print("autograder: submissions run WITHOUT isolation, with your own rights, as --unsandboxed asks.", file=sys.stderr)
+        print(
+            "autograder: submissions run WITHOUT isolation, with your own rights, as --unsandboxed asks.",
+            file=sys.stderr,
+        )
     try:
         if options.only:
             return _grade_only(options, source, found, seed)
@@ -180,63 +195,34 @@ def _grade(options: argparse.Namespace) -> int:
             course.root, name, options.output.absolute(), seed, options.jobs or _cores(), options.unsandboxed
         )
         results: list[SubmissionResult] = []
-        with _progress(len(found)) as advance:
+        with tqdm(total=len(found), unit="submission", disable=not sys.stderr.isatty(), leave=False) as bar:
 
             def tell(result: SubmissionResult) -> None:
-                results.append(_slim(result) if not options.gradebook else result)
-                advance()
+                results.append(replace(result, exercises=()))  # what the summary needs: a class may be of any size
+                bar.update()
 
             class_run.grade_class(found, settings, tell, resume=options.resume)
         if options.gradebook:
             from autograder.gradebook import write_gradebook
-            from autograder.grading.writing import read_results
 
-            write_gradebook(course, read_results(settings.output) if options.resume else results)
+            write_gradebook(course, class_run.results_of(found, settings))
     except (NoIsolation, SandboxBroken, class_run.RunFailed) as problem:
         raise WrongUsage(str(problem)) from None
     return _summary(results, len(found), seed, options.output)
 
 
-def _slim(result: object) -> object:
-    """What the summary needs of a result: a class of any size must not be held in memory."""
-    from dataclasses import replace
-
-    return replace(result, exercises=())  # type: ignore[type-var]
-
-
 def _cores() -> int:
-    import os
-
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class _progress:
-    """A bar with rate and time left on a terminal; nothing elsewhere."""
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-
-    def __enter__(self) -> Callable[[], object]:
-        from tqdm import tqdm
-
-        self._bar = tqdm(total=self._count, unit="submission", disable=not sys.stderr.isatty(), leave=False)
-        return self._bar.update
-
-    def __exit__(self, *_problem: object) -> None:
-        self._bar.close()
-
-
-def _grade_only(options: argparse.Namespace, source: object, found: Sequence[object], seed: int) -> int:
-    from autograder.course import Source
+def _grade_only(options: argparse.Namespace, source: Source, found: Sequence[Found], seed: int) -> int:
     from autograder.grading.class_run import grade_found
-    from autograder.grading.finding import Found
     from autograder.grading.submission import Grader
     from autograder.pages.verdict import verdict_text
 
-    assert isinstance(source, Source)
-    own = [one for one in found if isinstance(one, Found) and one.student == options.only]
+    own = [one for one in found if one.student == options.only]
     if not own:
-        known = ", ".join(one.student for one in found[:5] if isinstance(one, Found))
+        known = ", ".join(one.student for one in found[:5])
         raise WrongUsage(f"No submission of {options.only} was found. Found: {known}{', …' if len(found) > 5 else ''}.")
     with Grader.open(source, seed=seed, unsandboxed=options.unsandboxed) as grader:
         result = grade_found(grader, own[0])
@@ -249,16 +235,13 @@ def _grade_only(options: argparse.Namespace, source: object, found: Sequence[obj
     return OK if result.status == "graded" else SOME_FAILED
 
 
-def _summary(results: Sequence[object], count: int, seed: int, output: Path) -> int:
-    from autograder.results import SubmissionResult
-
-    kept = [result for result in results if isinstance(result, SubmissionResult)]
-    graded = [result.score for result in kept if result.score is not None]
-    failed = [result for result in kept if result.status != "graded"]
-    skipped = count - len(kept)
-    print(f"{len(graded)} graded, {len(failed)} could not be graded" + (f", {skipped} were done before" if skipped else "") + f" (seed {seed}).")
+def _summary(results: Sequence[SubmissionResult], count: int, seed: int, output: Path) -> int:
+    graded = [result.score for result in results if result.score is not None]
+    failed = [result for result in results if result.status != "graded"]
+    skipped = f", {count - len(results)} were done before" if len(results) < count else ""
+    print(f"{len(graded)} graded, {len(failed)} could not be graded{skipped} (seed {seed}).")
     if graded:
-        print(f"Mean score {sum(graded) / len(graded):.1f} of {kept[0].max_score:g}.")
+        print(f"Mean score {sum(graded) / len(graded):.1f} of {results[0].max_score:g}.")
     for result in failed[:20]:
         print(f"  {result.student}: {result.reason}")
     if len(failed) > 20:
@@ -291,7 +274,9 @@ def _export(options: argparse.Namespace) -> int:
 
     assignment = assignment_of(options.folder, _course())
     try:
-        print(export(read_grades_csv(options.folder / "grades.csv"), options.to, options.folder, title=assignment.title))
+        print(
+            export(read_grades_csv(options.folder / "grades.csv"), options.to, options.folder, title=assignment.title)
+        )
     except ExportError as problem:
         raise WrongUsage(str(problem)) from None
     return OK
@@ -307,7 +292,11 @@ def _verify(options: argparse.Namespace) -> int:
     for name in names:
         try:
             verdict = verify(
-                course, name, range(1, options.seeds + 1), lambda text: print(text, file=sys.stderr), options.unsandboxed
+                course,
+                name,
+                range(1, options.seeds + 1),
+                lambda text: print(text, file=sys.stderr),
+                options.unsandboxed,
             )
         except NoIsolation as problem:
             raise WrongUsage(str(problem)) from None

@@ -64,7 +64,9 @@ def _rules(assignment: Assignment, items: Sequence[pytest.Item]) -> list[Rule]:
             raise CourseError(f"{where} asks for {', '.join(sorted(extra))}; checks get `answer` and `draw` only.")
         if not function.__doc__:
             raise CourseError(f"{where} lacks its docstring, the rule that learners read.")
-        rule = Rule(exercise, item.name.removeprefix("test_"), inspect.cleandoc(function.__doc__), function.stage, function)
+        rule = Rule(
+            exercise, item.name.removeprefix("test_"), inspect.cleandoc(function.__doc__), function.stage, function
+        )
         if rule.of not in assignment.by_name[exercise].functions:
             raise CourseError(f"{where} judges {rule.of}, which {exercise} does not define; name one with of=.")
         rules.append(rule)

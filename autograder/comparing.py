@@ -109,10 +109,8 @@ def show_shape(shape: Sequence[int], axes: Sequence[str] = ()) -> str:
 
 
 def show_number(number: float) -> str:
-    """A number as a person would write it: four digits that matter."""
-    if isinstance(number, float):
-        return f"{number:.4g}"
-    return str(number)
+    """A number as a person would write it: four digits that matter; whole numbers and truth values as they are."""
+    return f"{number:.4g}" if type(number) is float else str(number)
 
 
 def name_axes(shape: Sequence[int], expected: Sequence[int], axes: Sequence[str]) -> Sequence[str]:
@@ -142,7 +140,11 @@ def compare_shape(
         return shape_difference(key, got.shape, expected.shape, axes)
     if is_complex_or_odd(got):
         return Difference(_("real numbers in `{key}`").format(key=key), str(got.dtype))
-    if got.numel() > 1 and bool((got == got.flatten()[0]).all()) and not bool((expected == expected.flatten()[0]).all()):
+    if (
+        got.numel() > 1
+        and bool((got == got.flatten()[0]).all())
+        and not bool((expected == expected.flatten()[0]).all())
+    ):
         return Difference(
             _("numbers in `{key}` that depend on the input").format(key=key),
             _("{number} everywhere").format(number=show_number(got.flatten()[0].item())),
@@ -269,13 +271,9 @@ def compare_plain(key: str, got: Plain, expected: Plain) -> Difference | None:
     if isinstance(expected, Mapping) and isinstance(got, Mapping):
         for name, value in expected.items():
             if name not in got:
-                return Difference(
-                    _("the key `{name}` in `{key}`").format(name=name, key=key), describe(got)
-                )
+                return Difference(_("the key `{name}` in `{key}`").format(name=name, key=key), describe(got))
             if not equal(got[name], value):
-                return Difference(
-                    _("`{name}` = {value}").format(name=name, value=_shown(value)), _shown(got[name])
-                )
+                return Difference(_("`{name}` = {value}").format(name=name, value=_shown(value)), _shown(got[name]))
         return None
     if equal(got, expected):
         return None
@@ -295,13 +293,13 @@ def explain_problem(problem: Problem) -> Difference:
     line = problem.lines[-1] if problem.lines else None
     if problem.kind == "NotImplementedError":
         got = (
-            _("the stub, not written yet, in your line {number}: `{text}`").format(number=line.number, text=line.text.strip())
+            _("the stub, not written yet, in your line {number}: `{text}`").format(
+                number=line.number, text=line.text.strip()
+            )
             if line
             else _("the stub, not written yet")
         )
-        return Difference(
-            _("an answer"), got, _("Replace the line `raise NotImplementedError()` by your answer.")
-        )
+        return Difference(_("an answer"), got, _("Replace the line `raise NotImplementedError()` by your answer."))
     message = problem.message.strip().splitlines()[0][:300].rstrip(".") if problem.message.strip() else _("no message")
     if line:
         got = _("{kind} in your line {number}, `{text}`: {message}").format(
@@ -309,9 +307,7 @@ def explain_problem(problem: Problem) -> Difference:
         )
     else:
         got = _("{kind}: {message}").format(kind=problem.kind, message=message)
-    advice = next(
-        (words for kind, part, words in classics() if problem.kind == kind and part in problem.message), ""
-    )
+    advice = next((words for kind, part, words in classics() if problem.kind == kind and part in problem.message), "")
     return Difference(_("no exception"), got, advice)
 
 
@@ -322,16 +318,16 @@ def classics() -> Sequence[tuple[str, str, str]]:
             "RuntimeError",
             "view size is not compatible",
             _(
-                "`view` needs the numbers to lie in memory in the order of the new shape. After `transpose` they do not: "
-                "call `.contiguous()` first, or use `.reshape`."
+                "`view` needs the numbers to lie in memory in the order of the new shape. After `transpose` they do "
+                "not: call `.contiguous()` first, or use `.reshape`."
             ),
         ),
         (
             "RuntimeError",
             "must match the size of tensor b",
             _(
-                "Two shapes do not broadcast. PyTorch lines them up from the right: sizes must be equal, or one of them "
-                "1. Print both shapes just before that line."
+                "Two shapes do not broadcast. PyTorch lines them up from the right: sizes must be equal, or one of "
+                "them 1. Print both shapes just before that line."
             ),
         ),
         (
@@ -364,5 +360,9 @@ def classics() -> Sequence[tuple[str, str, str]]:
             "expected scalar type",
             _("Two tensors have different dtypes. Make new tensors with the dtype of the input: `dtype=x.dtype`."),
         ),
-        ("NameError", "is not defined", _("The name is used before it exists. Run the cells above, or check the spelling.")),
+        (
+            "NameError",
+            "is not defined",
+            _("The name is used before it exists. Run the cells above, or check the spelling."),
+        ),
     )

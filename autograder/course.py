@@ -51,11 +51,12 @@ class Misconception:
 def read_toml(path: Path) -> dict[str, Any]:
     """The file's table. Raises `CourseError` with the place of the mistake."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as problem:
         raise CourseError(f"{path} cannot be read: {problem.strerror}.") from problem
     except tomllib.TOMLDecodeError as problem:
         raise CourseError(f"{path} is not valid TOML: {problem}.") from problem
+    return table
 
 
 @dataclass(frozen=True)

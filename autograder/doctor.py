@@ -19,7 +19,10 @@ def findings() -> Iterator[tuple[str, str]]:
     yield "python", f"{platform.python_version()} on {platform.system()} {platform.release()}"
     yield "torch", f"{torch.__version__}, kernels for {torch.backends.cpu.get_cpu_capability()}"
     yield "isolation", _isolation()
-    yield "cuda", torch.cuda.get_device_name() if torch.cuda.is_available() else "none: parity of CPU and GPU is not tried"
+    yield (
+        "cuda",
+        torch.cuda.get_device_name() if torch.cuda.is_available() else "none: parity of CPU and GPU is not tried",
+    )
     yield "nbgrader", _version("nbgrader")
     yield "book", _version("jupyter-book")
     browser = shutil.which("chromium") or shutil.which("google-chrome")

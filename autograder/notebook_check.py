@@ -7,7 +7,7 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -58,9 +58,7 @@ class Checked:
         return f"{self.score:g}"
 
     def _repr_html_(self) -> str:
-        return panel_html(
-            self.exercises, chapter_link=self.assignment.chapter_link, recorded=True, total=self.is_total
-        )
+        return panel_html(self.exercises, chapter_link=self.assignment.chapter_link, recorded=True, total=self.is_total)
 
     def text(self) -> str:
         """The panel for a terminal."""
@@ -93,8 +91,8 @@ def find_assignment(start: Path) -> Assignment:
         return Assignment.read(below[0])
     raise CourseError(
         _(
-            "The checks are not here: expected the file {file} and the folders checks and recordings beside the notebook, "
-            "in {folder}. Unpack the whole zip into one folder, open the notebook there, and run the cell again."
+            "The checks are not here: expected the file {file} and the folders checks and recordings beside the "
+            "notebook, in {folder}. Unpack the whole zip into one folder, open the notebook there, and run the cell again."
         ).format(file=SETTINGS, folder=start)
     )
 
@@ -117,7 +115,7 @@ def load(assignment: Assignment) -> tuple[Assignment, Sequence[Rule], Recording,
     return _load(assignment.folder, max(path.stat().st_mtime for path in files))
 
 
-def _names() -> MutableMapping[str, Any]:
+def _names() -> dict[str, Any]:
     shell = _shell()
     if shell is not None:
         return shell.user_ns  # type: ignore[no-any-return]
@@ -129,7 +127,7 @@ def _shell() -> Any:
         from IPython import get_ipython
     except ImportError:
         return None
-    return get_ipython()  # type: ignore[no-untyped-call]
+    return get_ipython()
 
 
 def _refuse_unguarded_grading(folder: Path) -> None:
@@ -140,14 +138,17 @@ def _refuse_unguarded_grading(folder: Path) -> None:
         if (parent / "solutions").is_dir():
             raise CheckError(
                 _(
-                    "nbgrader runs this notebook without the autograder's own step, so without its protection. Run nbgrader "
-                    "in {folder}, where nbgrader_config.py stands, or use `autograder grade`."
+                    "nbgrader runs this notebook without the autograder's own step, so without its protection. Run "
+                    "nbgrader in {folder}, where nbgrader_config.py stands, or use `autograder grade`."
                 ).format(folder=parent)
             )
 
 
 def try_exercises(
-    assignment: Assignment, names: MutableMapping[str, Any], exercise: str | None = None, problems: Mapping[str, Problem] | None = None
+    assignment: Assignment,
+    names: dict[str, Any],
+    exercise: str | None = None,
+    problems: Mapping[str, Problem] | None = None,
 ) -> Checked:
     """Observe and judge the answers in `names` on the recorded inputs. Raises `CourseError`."""
     assignment, rules, recording, functions = load(assignment)

@@ -41,5 +41,5 @@ def check_file(path: Path, assignment: Assignment, exercises: Sequence[str]) -> 
                     problems.update({name: Problem(type(error).__name__, str(error)) for name in cell.exercises})
         finally:
             os.chdir(before)
-    names = exercises or [None]
+    names: Sequence[str | None] = exercises or [None]
     return [try_exercises(assignment, shell.user_ns, name, problems) for name in names]

@@ -73,7 +73,12 @@ def decode_text(data: bytes) -> str:
     """UTF-8 with or without a byte-order mark, or UTF-16. Raises `Unreadable`."""
     if not data.strip(b"\0 \t\r\n"):
         raise Unreadable("The file is empty.")
-    for start, what in ((b"PK\x03\x04", "a zip archive"), (b"%PDF", "a PDF"), (b"\x89PNG", "a picture"), (b"\x1f\x8b", "a gzip archive")):
+    for start, what in (
+        (b"PK\x03\x04", "a zip archive"),
+        (b"%PDF", "a PDF"),
+        (b"\x89PNG", "a picture"),
+        (b"\x1f\x8b", "a gzip archive"),
+    ):
         if data.startswith(start):
             raise Unreadable(f"The file is {what}, not a notebook.")
     encodings = ["utf-16"] if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ["utf-8-sig"]
@@ -202,14 +207,16 @@ def read(data: bytes, assignment: Assignment) -> Submission:
             cells.append(Cell(source, grade_id, tuple(name for name in assignment.by_name if name in exercises)))
     if not recognised:
         wanted = ", ".join(f"`{name}`" for name in list(of_function)[:3])
-        raise Unreadable(f"It is a notebook, but none of its cells belongs to this assignment: none defines {wanted} or the others.")
+        raise Unreadable(
+            f"It is a notebook, but none of its cells belongs to this assignment: none defines {wanted} or the others."
+        )
     return Submission(cells, hashlib.sha256(data).hexdigest())
 
 
 def off_limits_calls(cells: Sequence[Cell], names: Sequence[str]) -> list[tuple[str, str]]:
     """(exercise, name) for each call of a function that is off limits inside an exercise's cell. Only calls count."""
     short = {name.rpartition(".")[2]: name for name in names}
-    found = []
+    found: list[tuple[str, str]] = []
     for cell in cells:
         tree = _python(cell.source) if cell.exercises else None
         for node in ast.walk(tree) if tree else ():

@@ -12,7 +12,7 @@ from typing import Union
 import torch
 
 # What a probe may return and a request may carry. No objects, no code.
-Plain = Union[None, bool, int, float, str, torch.Tensor, Sequence["Plain"], Mapping[str, "Plain"]]
+Plain = Union[None, bool, int, float, str, torch.Tensor, Sequence["Plain"], Mapping[str, "Plain"]]  # noqa: UP007
 
 
 @dataclass(frozen=True)

@@ -187,11 +187,15 @@ def load(assignment: Assignment, rules: Sequence[Rule]) -> Recording:
         try:
             content: Any = wire.decode(path.read_bytes())
         except OSError as problem:
-            raise CourseError(f"The recording {path} cannot be read: {problem.strerror}. Unpack the course again.") from None
+            raise CourseError(
+                f"The recording {path} cannot be read: {problem.strerror}. Unpack the course again."
+            ) from None
         except wire.Malformed as problem:
             raise CourseError(f"The recording {path} is damaged: {problem}. Unpack the course again.") from None
         if content.get("format") != FORMAT:
-            raise CourseError(f"The recording {path} was made by another version of the autograder. Unpack the course again.")
+            raise CourseError(
+                f"The recording {path} was made by another version of the autograder. Unpack the course again."
+            )
         contents.update(content["takes"])
         seed = content["seed"]
         wrong[exercise] = [

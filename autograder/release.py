@@ -175,7 +175,9 @@ def generate(built: Path, root: Path, db_url: str = "") -> Path:
         from nbgrader.coursedir import CourseDirectory
         from traitlets.config import Config
     except ImportError as problem:
-        raise CourseError(f"Releasing needs nbgrader, which is not here ({problem}). Install autograder[instructor].") from None
+        raise CourseError(
+            f"Releasing needs nbgrader, which is not here ({problem}). Install autograder[instructor]."
+        ) from None
     config = Config()
     config.CourseDirectory.root = str(root.resolve())
     config.CourseDirectory.source_directory = str(built.parent.resolve())

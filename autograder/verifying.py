@@ -25,7 +25,9 @@ class Verdict:
         return not self.broken
 
 
-def verify(course: Course, name: str | None, seeds: Sequence[int], tell: Callable[[str], None], unsandboxed: bool = False) -> Verdict:
+def verify(
+    course: Course, name: str | None, seeds: Sequence[int], tell: Callable[[str], None], unsandboxed: bool = False
+) -> Verdict:
     """Prove an assignment on each seed. `tell` hears what is being tried."""
     source = course.source(name)
     verdict = Verdict()
@@ -51,7 +53,8 @@ def _points(source: Source, verdict: Verdict) -> None:
     for exercise in source.assignment.exercises:
         if in_notebook.get(exercise.name) != exercise.points:
             verdict.broken.append(
-                f"{exercise.name} is worth {exercise.points:g} in assignment.toml, {in_notebook.get(exercise.name)} in its check cell."
+                f"{exercise.name} is worth {exercise.points:g} in assignment.toml, "
+                f"{in_notebook.get(exercise.name)} in its check cell."
             )
 
 
@@ -61,12 +64,16 @@ def _points_of_checks(source: Source, grader: Grader, verdict: Verdict) -> None:
         sums[rule.exercise] += rule.stage.points
     for exercise in source.assignment.exercises:
         if abs(sums[exercise.name] - exercise.points) > 1e-9:
-            verdict.broken.append(f"The checks of {exercise.name} are worth {sums[exercise.name]:g}, the exercise {exercise.points:g}.")
+            verdict.broken.append(
+                f"The checks of {exercise.name} are worth {sums[exercise.name]:g}, the exercise {exercise.points:g}."
+            )
 
 
 def _reference_and_stubs(source: Source, grader: Grader, verdict: Verdict, seed: int) -> None:
     reference = grader.judge(grader.reference)
-    lost = [f"{result.name}/{check.name}" for result in reference for check in result.checks if check.status != "passed"]
+    lost = [
+        f"{result.name}/{check.name}" for result in reference for check in result.checks if check.status != "passed"
+    ]
     if lost:
         verdict.broken.append(f"Seed {seed}: the reference loses {', '.join(lost)}.")
     verdict.proven.append(f"seed {seed}: the reference gets {total(reference):g} of {source.assignment.max_score:g}")
@@ -95,7 +102,9 @@ def _wrong(source: Source, grader: Grader, verdict: Verdict, seed: int) -> None:
             continue
         names = {check.misconception for check in failed}
         if names - {variant.misconception}:
-            verdict.broken.append(f"{where} should be named {variant.misconception}, but is: {', '.join(sorted(map(str, names)))}.")
+            verdict.broken.append(
+                f"{where} should be named {variant.misconception}, but is: {', '.join(sorted(map(str, names)))}."
+            )
             continue
         named += 1
     verdict.proven.append(f"seed {seed}: {named} of {len(source.wrong)} wrong answers refused and named")

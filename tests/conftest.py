@@ -38,7 +38,9 @@ def notebook_with(source: Source) -> Callable[..., bytes]:
     """Bytes of the solved notebook with some cells' source replaced, by grade_id, and cells appended."""
     text = json.dumps(solved.solved_notebook(source))
 
-    def make(answers: dict[str, str] | None = None, *, extra: tuple[str, ...] = (), first: tuple[str, ...] = ()) -> bytes:
+    def make(
+        answers: dict[str, str] | None = None, *, extra: tuple[str, ...] = (), first: tuple[str, ...] = ()
+    ) -> bytes:
         notebook: dict[str, Any] = json.loads(text)
         for cell in notebook["cells"]:
             name = cell["metadata"].get("nbgrader", {}).get("grade_id", "")

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,12 +40,16 @@ class Done:
     said: str
 
 
-def run(folder: Path, *command: str, expected: int | None = 0) -> Done:
-    """Run a command in a folder. PATH lacks the environment on purpose: our settings must put it there."""
+_own_settings = tempfile.TemporaryDirectory(prefix="settings-")  # nobody's own settings of Jupyter and IPython
+
+
+def run(folder: Path, *command: str, expected: int | None = 0, stock: bool = False) -> Done:
+    """Run a command in a folder. PATH lacks the environment on purpose: our settings must put it there. stock: it is there."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "NBGRADER", "PYTEST"))}
     environment["PATH"] = os.pathsep.join(("/usr/local/bin", "/usr/bin", "/bin"))
-    environment["JUPYTER_CONFIG_DIR"] = str(folder / ".jupyter")  # nobody's own settings
-    environment["IPYTHONDIR"] = str(folder / ".ipython")
+    if stock:
+        environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), environment["PATH"]))
+    environment["JUPYTER_CONFIG_DIR"] = environment["IPYTHONDIR"] = _own_settings.name
     done = subprocess.run(
         [str(Path(sys.executable).parent / command[0]), *command[1:]],
         cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=500,
@@ -54,9 +59,9 @@ def run(folder: Path, *command: str, expected: int | None = 0) -> Done:
     return Done(done.returncode, said)
 
 
-def nbgrader(folder: Path, *arguments: str, expected: int | None = 0) -> Done:
+def nbgrader(folder: Path, *arguments: str, expected: int | None = 0, stock: bool = False) -> Done:
     """Run one of nbgrader's own commands."""
-    return run(folder, "nbgrader", *arguments, expected=expected)
+    return run(folder, "nbgrader", *arguments, expected=expected, stock=stock)
 
 
 @dataclass(frozen=True)

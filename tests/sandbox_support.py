@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +46,7 @@ from torch import nn
 """
 
 # A loop that never ends is stopped soon, yet an honest job on a busy machine is not.
-LIMITS = Limits(cpu_seconds=2, wall_seconds=15.0, memory_bytes=3 << 30, reply_bytes=4 << 20, scratch_bytes=2 << 20)
+LIMITS = Limits(cpu_seconds=2, wall_seconds=15.0, memory_bytes=2 << 30, reply_bytes=4 << 20, scratch_bytes=2 << 20)
 
 
 def write_probes(folder: Path) -> Path:
@@ -59,6 +62,16 @@ def opened(folder: Path, *, unsandboxed: bool = False, limits: Limits = LIMITS) 
         return open_sandbox(write_probes(folder), limits=limits, unsandboxed=unsandboxed, namespace_code=NAMESPACE)
     except NoIsolation as problem:
         pytest.skip(f"This machine has no isolation: {problem}")
+
+
+@functools.cache
+def shared(*, unsandboxed: bool = False) -> Sandbox:
+    """The same sandbox for all tests that leave it as it was: starting one takes seconds."""
+    folder = tempfile.TemporaryDirectory(prefix="autograder-tests-")
+    sandbox = opened(Path(folder.name), unsandboxed=unsandboxed)
+    atexit.register(folder.cleanup)
+    atexit.register(sandbox.close)
+    return sandbox
 
 
 def looked(sandbox: Sandbox, code: str, expression: str = "seen") -> Any:

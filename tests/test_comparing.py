@@ -51,7 +51,7 @@ def test_replies_agree_on_the_same_exception_with_the_same_message_only() -> Non
 
 def test_a_shape_is_told_with_the_learners_axes_named_as_they_read_them() -> None:
     expected, got = torch.randn(2, 3, 5, 4), torch.randn(2, 5, 3, 4)
-    difference = comparing.compare_shape("heads", got, expected, "B h T d_k".split(), {})
+    difference = comparing.compare_shape("heads", got, expected, ["B", "h", "T", "d_k"], {})
     assert difference is not None
     assert difference.sentence == (
         "Expected `heads` of shape (2, 3, 5, 4) = (B, h, T, d_k). Got shape (2, 5, 3, 4) = (B, T, h, d_k)."
@@ -106,7 +106,9 @@ def test_plain_values_that_differ_are_told(got: Plain, expected: Plain, words: s
 
 def test_an_exception_is_told_with_the_learners_own_line_and_the_classics_with_their_cause() -> None:
     problem = Problem(
-        "RuntimeError", "view size is not compatible with input tensor's size.", (Line(4, 3, "    return x.view(2, 6)"),)
+        "RuntimeError",
+        "view size is not compatible with input tensor's size.",
+        (Line(4, 3, "    return x.view(2, 6)"),),
     )
     difference = comparing.explain_problem(problem)
     assert "in your line 3, `return x.view(2, 6)`" in difference.got

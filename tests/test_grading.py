@@ -77,7 +77,9 @@ def test_two_culprits_are_both_found_and_the_honest_answers_keep_their_marks(
     assert lost(result) == {"split_heads": 0, "merge_heads": 0}
 
 
-@pytest.mark.parametrize("code", ["import os; os._exit(1)", "raise RuntimeError", "1/0", "def broken(:", "%matplotlib inline"])
+@pytest.mark.parametrize(
+    "code", ["import os; os._exit(1)", "raise RuntimeError", "1/0", "def broken(:", "%matplotlib inline"]
+)
 def test_a_cell_of_no_exercise_costs_nothing(grader: Grader, notebook_with: Notebook, code: str) -> None:
     assert lost(graded(grader, notebook_with(extra=(code,)))) == {}
     assert lost(graded(grader, notebook_with(first=(code,)))) == {}

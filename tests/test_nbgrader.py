@@ -385,8 +385,8 @@ def test_a_stock_nbgrader_reads_partial_credit_from_check(second: Graded, tmp_pa
     students = ("sample-01", "sample-02", "sample-06", "sample-07")
     for student in students:
         shutil.copytree(second.root / "submitted" / student, tmp_path / "submitted" / student)
-    nbgrader(tmp_path, "generate_assignment", NAME, "--ClearSolutions.enforce_metadata=False")
-    nbgrader(tmp_path, "autograde", NAME)
+    nbgrader(tmp_path, "generate_assignment", NAME, stock=True)
+    nbgrader(tmp_path, "autograde", NAME, stock=True)
     theirs = gradebook(tmp_path, NAME)
     for student in students:
         result = second.ours[student]
@@ -404,8 +404,9 @@ def test_nbgrader_without_our_settings_is_refused_inside_the_course(second: Grad
         if student.name != "sample-01":
             shutil.rmtree(student)
     nbgrader(
-        root, "autograde", NAME, "--force", "--CourseDirectory.source_directory=build/source", "--student", "sample-01"
-    )
+        root, "autograde", NAME, "--force", "--CourseDirectory.source_directory=build/source", "--student", "sample-01",
+        stock=True,
+    )  # fmt: skip
     notebook = nbformat.read(root / "autograded" / "sample-01" / NAME / f"{NAME}.ipynb", 4)
     said = json.dumps(notebook)
     assert "without the autograder" in said

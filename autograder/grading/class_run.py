@@ -66,7 +66,9 @@ def grade_found(grader: Grader, found: Found) -> SubmissionResult:
     except Exception as problem:
         last = traceback.extract_tb(problem.__traceback__)[-1]
         result = replace(
-            grader.ungradable(found.student, f"The autograder failed: {type(problem).__name__}: {problem} ({last.name})."),
+            grader.ungradable(
+                found.student, f"The autograder failed: {type(problem).__name__}: {problem} ({last.name})."
+            ),
             status="error",
         )
     return replace(result, flags=(*result.flags, *found.flags)) if found.flags else result
@@ -75,7 +77,20 @@ def grade_found(grader: Grader, found: Found) -> SubmissionResult:
 def is_done(found: Found, settings: Settings) -> bool:
     """The folder already holds this student's whole result of this run."""
     result = read_result(settings.output / "students" / f"{file_name(found.student)}.json")
-    return result is not None and result.seed == settings.seed and result.student == found.student and result.status != "error"
+    return (
+        result is not None
+        and result.seed == settings.seed
+        and result.student == found.student
+        and result.status != "error"
+    )
+
+
+def results_of(found: Sequence[Found], settings: Settings) -> Iterator[SubmissionResult]:
+    """The written results of these submissions, one at a time."""
+    for one in found:
+        result = read_result(settings.output / "students" / f"{file_name(one.student)}.json")
+        if result is not None:
+            yield result
 
 
 def grade_class(
@@ -149,7 +164,14 @@ def _work(settings: Settings, pipe: Any) -> None:
     except (EOFError, BrokenPipeError, KeyboardInterrupt):
         pass
     except BaseException as problem:
-        pipe.send(("failed", problem if isinstance(problem, (CourseError, OSError)) else RunFailed(f"{type(problem).__name__}: {problem}")))
+        pipe.send(
+            (
+                "failed",
+                problem
+                if isinstance(problem, (CourseError, OSError))
+                else RunFailed(f"{type(problem).__name__}: {problem}"),
+            )
+        )
 
 
 @dataclass
@@ -213,5 +235,7 @@ def assignment_of(output: Path, course: Course) -> Assignment:
     try:
         name = json.loads((output / RUN).read_text(encoding="utf-8"))["assignment"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise CourseError(f"{output} holds no results: it has no {RUN}. Name the folder given to `grade --output`.") from None
+        raise CourseError(
+            f"{output} holds no results: it has no {RUN}. Name the folder given to `grade --output`."
+        ) from None
     return course.source(name).assignment

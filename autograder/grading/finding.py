@@ -104,7 +104,11 @@ def _below(path: Path, assignment: str) -> Iterator[Found]:
 
 
 def _folders(path: Path) -> list[tuple[str, ...]]:
-    return [folder.relative_to(path).parts for folder in sorted(path.rglob("*")) if folder.is_dir() and not folder.is_symlink()]
+    return [
+        folder.relative_to(path).parts
+        for folder in sorted(path.rglob("*"))
+        if folder.is_dir() and not folder.is_symlink()
+    ]
 
 
 def _from_file(path: Path, assignment: str) -> Found:
@@ -151,7 +155,9 @@ def _of_student(student: str, files: Sequence[_File], assignment: str) -> Found:
     others = [file.parts[-1] for file in notebooks if file is not chosen]
     if others and not named:
         names = " and ".join(file.parts[-1] for file in notebooks)
-        return Found(student, Path(), reason=f"The student handed in {names}, and neither is named {assignment}{NOTEBOOK}.")
+        return Found(
+            student, Path(), reason=f"The student handed in {names}, and neither is named {assignment}{NOTEBOOK}."
+        )
     flags = [f"Another notebook was handed in and not graded: {', '.join(others)}."] if others else []
     return Found(student, chosen.path, chosen.inside, flags=flags)
 

@@ -45,7 +45,9 @@ class _Replay:
         self._asked += 1
         expected = self._take.requests[position]
         if expected.probe != request.probe:
-            raise LookupError(f"The check asked for {request.probe}, on the pass over the reference for {expected.probe}.")
+            raise LookupError(
+                f"The check asked for {request.probe}, on the pass over the reference for {expected.probe}."
+            )
         got = self._got[position]
         if got is None:
             raise _NoReply
@@ -170,7 +172,9 @@ def judge_exercise(
             results.append(result)
             continue
         if gate is not None and STAGES.index(rule.stage.name) > STAGES.index(gate.stage):
-            results.append(_result(rule, "blocked", message=_("Not judged yet. First mend this: {rule}").format(rule=gate.rule)))
+            results.append(
+                _result(rule, "blocked", message=_("Not judged yet. First mend this: {rule}").format(rule=gate.rule))
+            )
             continue
         take = recording.takes[key(rule)]
         answer = Answer(exercise.name, key(rule), recording.seed, _Replay(take, evidence.replies[key(rule)]))
@@ -198,7 +202,8 @@ def judge_exercise(
             )
     if died:
         results = [
-            replace(check, status="blocked") if check.status == "passed" and check.points else check for check in results
+            replace(check, status="blocked") if check.status == "passed" and check.points else check
+            for check in results
         ]
     results = [check if check.chapter else replace(check, chapter=exercise.chapter) for check in results]
     tried = died or exercise.name in evidence.problems or any(name in evidence.defined for name in exercise.functions)
@@ -217,7 +222,9 @@ def block_dependents(assignment: Assignment, results: Mapping[str, ExerciseResul
     settled: dict[str, ExerciseResult] = {}
     for name, result in results.items():
         broken = [
-            need for need in assignment.needs_of(name) if need in results and results[need].score < results[need].max_score
+            need
+            for need in assignment.needs_of(name)
+            if need in results and results[need].score < results[need].max_score
         ]
         if broken and result.score < result.max_score and result.attempted:
             words = _("Blocked by {name}: mend that exercise first, then run this check again.")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from autograder import collecting, notebooks, recordings, solved
 from autograder.checking import Rule
@@ -44,6 +45,11 @@ class Grader:
         with open_for(source, unsandboxed=unsandboxed) as sandbox:
             yield cls(source, rules, sandbox, seed)
 
+    @property
+    def isolation(self) -> Literal["namespaces", "none"]:
+        """What stands around a submission."""
+        return "namespaces" if self._sandbox.isolation == "namespaces" else "none"
+
     def _ask_reference(self, requests: Sequence[Request]) -> Sequence[Reply]:
         self._sandbox.give_plan(list(requests))
         outcome = self._sandbox.run(Job([cell.source for cell in self.reference], range(len(requests))))
@@ -80,7 +86,8 @@ class Grader:
     def full_recording(self) -> Recording:
         """The recording with the replies of every wrong answer, as release writes it."""
         return replace(
-            self.recording, wrong={exercise.name: self.wrong_replies(exercise.name) for exercise in self.assignment.exercises}
+            self.recording,
+            wrong={exercise.name: self.wrong_replies(exercise.name) for exercise in self.assignment.exercises},
         )
 
     # -- one submission -----------------------------------------------------------------------------------------
@@ -109,7 +116,7 @@ class Grader:
             max_score=self.assignment.max_score,
             exercises=tuple(exercises),
             flags=tuple(self._flags(submission)),
-            isolation=self._sandbox.isolation,
+            isolation=self.isolation,
             layers=dict(self._sandbox.layers),
             seed=self.seed,
             seconds=round(time.monotonic() - started, 3),
@@ -124,7 +131,7 @@ class Grader:
             status="ungradable",
             reason=reason,
             max_score=self.assignment.max_score,
-            isolation=self._sandbox.isolation,
+            isolation=self.isolation,
             layers=dict(self._sandbox.layers),
             seed=self.seed,
         )
@@ -239,9 +246,7 @@ def open_for(source: Source, *, unsandboxed: bool) -> Iterator[Sandbox]:
         yield sandbox
 
 
-def grading_session(
-    source: Source, *, seed: int, unsandboxed: bool, body: Callable[[Grader], None]
-) -> None:
+def grading_session(source: Source, *, seed: int, unsandboxed: bool, body: Callable[[Grader], None]) -> None:
     """One pytest session, one sandbox, one grader: `body` holds the loop over submissions."""
 
     def run(rules: Sequence[Rule]) -> None:

@@ -27,7 +27,7 @@ def file_name(student: str) -> str:
     if safe.startswith((".", " ")) or safe.endswith((".", " ")) or _RESERVED.match(safe) or not safe:
         safe = "".join(f"%{byte:02X}" for byte in student[:1].encode()) + quote(student[1:], safe=" ()+,-=@[]_{}~")
     if len(safe) > LONGEST_NAME:
-        safe = f"{safe[:LONGEST_NAME - 17]}-{hashlib.sha256(student.encode()).hexdigest()[:16]}"
+        safe = f"{safe[: LONGEST_NAME - 17]}-{hashlib.sha256(student.encode()).hexdigest()[:16]}"
     return safe or "%00"
 
 
@@ -37,7 +37,7 @@ def write_whole(path: Path, text: str) -> None:
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             file.write(text)
-        os.replace(name, path)
+        Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

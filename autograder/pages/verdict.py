@@ -13,7 +13,7 @@ ChapterLink = Callable[[str], tuple[str, str]]
 
 
 def verdict_text(result: SubmissionResult, check: str | None, chapter_link: ChapterLink) -> str:
-    """The panel of what `check` names: an exercise, a check, or everything. Raises `LookupError` for an unknown name."""
+    """The panel of what `check` names: an exercise, a check, everything. Raises `LookupError` for an unknown name."""
     if result.status != "graded":
         return _("{student} could not be graded: {reason}").format(student=result.student, reason=result.reason)
     chosen: list[ExerciseResult] = list(result.exercises)

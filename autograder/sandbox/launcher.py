@@ -80,8 +80,8 @@ def _tell(control: int, problem: Exception) -> None:
 def _keep(settings: dict[str, Any], control: int) -> None:
     """Starts the zygote, then makes and unmakes chambers as it asks. When the zygote ends, everything does.
 
-    The zygote sends the number of a process that holds a chamber (0 for none) to be rid of it, and receives that of the
-    next one, or 0 when there is none to be had.
+    It sends the number of a process that holds a new chamber, or 0 when there is none to be had. The zygote sends that
+    number back to be rid of the chamber, and is told when all in it has ended.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     zygote = os.fork()
@@ -94,18 +94,17 @@ def _keep(settings: dict[str, Any], control: int) -> None:
     theirs.close()
     myself = os.pidfd_open(os.getpid())
     while True:
-        asked = ours.recv(32)
-        if not asked:
-            return
-        old = int(asked)
-        if old:
-            os.kill(old, signal.SIGKILL)
-            os.waitpid(old, 0)
         try:
             holder = _chamber(myself, ours)
         except OSError:
             holder = 0
         ours.send(b"%d" % holder)
+        if not ours.recv(32):
+            return
+        if holder:
+            os.kill(holder, signal.SIGKILL)
+            os.waitpid(holder, 0)
+        ours.send(b"ended")
 
 
 def _chamber(myself: int, connection: socket.socket) -> int:

@@ -409,6 +409,7 @@ class _Zygote:
         settings = {
             "limits": dataclasses.asdict(limits),
             "readable": [*self._view.allowed, "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"],
+            "landlock": filters.landlock_version() if self._isolated else 0,
             "program": base64.b64encode(program).decode() if program else None,
             "probes": texts,
             "namespace_code": namespace_code,

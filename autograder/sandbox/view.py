@@ -161,6 +161,6 @@ def _inside(path: str, folder: str) -> bool:
 
 
 def read_probes(probes: Path) -> Mapping[str, str]:
-    """Text of each file of probes: one file, or all of a folder. Raises OSError, UnicodeDecodeError."""
+    """Text of each file of probes by its name: one file, or all of a folder. Raises OSError, UnicodeDecodeError."""
     files = sorted(probes.glob("*.py")) if probes.is_dir() else [probes]
-    return {str(file): file.read_text(encoding="utf-8") for file in files}
+    return {file.name: file.read_text(encoding="utf-8") for file in files}

@@ -59,9 +59,8 @@ class Zygote:
         self._limits = Limits(**settings["limits"])
         self._readable: list[str] = settings["readable"]
         self._program = base64.b64decode(settings["program"]) if settings["program"] else None
-        self._landlock = filters.landlock_version() if keeper else 0
+        self._landlock: int = settings["landlock"]
         self._running: int | None = None
-        self._holder = 0
         self._chamber: int | None = None
         probes: dict[str, Any] = {}
         for filename, text in settings["probes"].items():
@@ -73,7 +72,6 @@ class Zygote:
         _warm(shell)
         self._worker = child.Worker(shell, probes)
         self._freeze()
-        self._next_chamber()
 
     def serve(self) -> None:
         """Until the trusted side is gone. Then nothing is left running."""
@@ -91,7 +89,6 @@ class Zygote:
                 self._control.send(self._begin(handles[0], message["folder"]))
             elif wanted == "end":
                 self._control.send(self._end(message["pid"], message["grace"]))
-                self._next_chamber()
             elif wanted == "plan":
                 self._control.send(self._take_plan(handles[0]))
 
@@ -108,22 +105,27 @@ class Zygote:
         gc.collect()
         gc.freeze()
 
-    def _next_chamber(self) -> None:
-        if self._keeper is None:
-            return
-        if self._chamber is not None:
-            os.close(self._chamber)
+    def _enter_chamber(self, keeper: socket.socket) -> None:
+        """The next child is born into a new pid namespace, which the keeper has had the time to make."""
+        self._chamber = int(keeper.recv(32) or b"0")
+        if not self._chamber:
+            raise OSError("no new process namespace could be had")
+        handle = os.pidfd_open(self._chamber)
+        try:
+            namespaces.enter_pid_namespace(handle)
+        finally:
+            os.close(handle)
+
+    def _clear_chamber(self) -> None:
+        """Whatever is left in the chamber ends here."""
+        if self._keeper is not None and self._chamber is not None:
+            self._keeper.send(b"%d" % self._chamber)
             self._chamber = None
-        self._keeper.send(b"%d" % self._holder)
-        self._holder = int(self._keeper.recv(32) or b"0")
-        if self._holder:
-            self._chamber = os.pidfd_open(self._holder)
+            self._keeper.recv(32)
 
     def _begin(self, handle: int, folder: str) -> dict[str, Any]:
         if self._keeper is not None:
-            if self._chamber is None:
-                return {"refused": "No new process namespace could be had."}
-            namespaces.enter_pid_namespace(self._chamber)
+            self._enter_chamber(self._keeper)
         process = os.fork()
         if process == 0:
             try:
@@ -179,6 +181,7 @@ class Zygote:
         if killed:
             _kill(process, group=False)
             status, usage = _reap(process, 0)
+        self._clear_chamber()
         self._running = None
         seconds = 0.0 if usage is None else usage.ru_utime + usage.ru_stime
         return {"status": status, "killed": killed, "cpu": seconds}

@@ -21,13 +21,18 @@ class Watch(TorchDispatchMode):
                 storage = tensor.untyped_storage()
                 if storage._cdata not in given:
                     self.alive[storage._cdata] = (StorageWeakRef(storage), storage.nbytes())
-        self.alive = {key: entry for key, entry in self.alive.items() if not entry[0].expired()}
-        self.peak = max(self.peak, sum(size for _, size in self.alive.values()))
+        self.peak = max(self.peak, self.now())
         return result
 
+    def now(self):
+        """Bytes of the storages that are still in use."""
+        self.alive = {key: entry for key, entry in self.alive.items() if not entry[0].expired()}
+        return sum(size for _, size in self.alive.values())
 
-def peak_megabytes(function):
-    """The most memory that tensors made by `function` take at once, in units of 2^20 bytes."""
+
+def memory(function):
+    """Run `function(mark)`; megabytes at the moment it calls `mark()`, and the most at any time."""
+    marked = []
     with Watch() as watch:
-        function()
-    return watch.peak / 2**20
+        function(lambda: marked.append(watch.now()))
+    return marked[0] / 2**20, watch.peak / 2**20

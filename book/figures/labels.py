@@ -180,6 +180,14 @@ EN = {
         "may": "may look",
         "may_not": "may not",
     },
+    "number_formats": {
+        "alt": (
+            "Four number formats as strips of bits. float32 has 8 bits for the exponent and 23 for the fraction, and reaches "
+            "{single}. TF32 has 8 and 10. bfloat16 has 8 and 7 and reaches {brain}. float16 has 5 and 10 and reaches {half} only."
+        ),
+        "reach": "up to {largest}, step at 1: {step}",
+        "bits": "1 sign, {exponent} exponent, {fraction} fraction",
+    },
 }
 
 LANGUAGES = {"en": EN}

@@ -25,7 +25,7 @@
 
   window.courseFigures.register("split", (box, labels, t) => {
     let token = 1, kind = "right";
-    const source = t.el("div", { class: "figure-scroll" });
+    const source = t.el("div", { class: "figure-scroll dense" });
     const title = t.el("p", { class: "figure-number" });
     const heads = t.el("div", { class: "figure-heads" });
     const say = t.announcer();

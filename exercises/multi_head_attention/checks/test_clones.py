@@ -18,7 +18,7 @@ def test_a_module_list_of_n_copies(answer, draw):
     answer.observe("clone_list", **linear(draw), N=3).same_plain("kind", "length", "linears")
 
 
-@stage("values", points=1, hint="Copy the module that you are given, with its numbers.")
+@stage("values", points=1.5, hint="Copy the module that you are given, with its numbers.")
 def test_copies_start_out_equal_to_the_module(answer, draw):
     """Each copy holds the module's weights and bias, and computes the same."""
     seen = answer.observe("clone_numbers", **linear(draw), x=draw.normal(2, 3), N=4)
@@ -27,7 +27,7 @@ def test_copies_start_out_equal_to_the_module(answer, draw):
     seen.same("outputs", axes="copy row out")
 
 
-@stage("values", points=2.5, hint="copy.deepcopy makes new memory; a second name or copy.copy does not. Is module itself in your list?")
+@stage("values", points=3, hint="copy.deepcopy makes new memory; a second name or copy.copy does not. Is module itself in your list?")
 def test_training_one_of_them_moves_no_other(answer, draw):
     """One step of training on copy 1 changes copy 1 alone; one step on the module changes the module alone."""
     given = {**linear(draw), "x": draw.normal(2, 3), "N": 3, "nested": False}
@@ -58,13 +58,6 @@ def moves(seen, wanted):
 def shown(name):
     """`copy 1`, or `module`."""
     return _("copy {number}").format(number=name) if name.isdigit() else name
-
-
-@stage("gradients", points=1, hint="The copies' numbers have to be parameters, so that an optimizer finds them.")
-def test_each_copy_can_be_trained(answer, draw):
-    """3 linears have 6 parameters, and a gradient reaches each."""
-    seen = answer.observe("clone_parameters", **linear(draw), x=draw.normal(2, 3), N=3)
-    seen.same_plain("parameters", "reached")
 
 
 @stage("side effects", points=0.5, hint="Work on copies. The module itself stays as it is.")

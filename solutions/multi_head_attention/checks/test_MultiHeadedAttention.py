@@ -35,7 +35,7 @@ def test_query_key_and_value_from_different_sources(answer, draw):
     seen = answer.observe(
         "module_scattered", h=3, **four_linears(draw, 12), **query_key_value(draw, 2, queries=3, keys=5, d_k=12)
     )
-    seen.same("attn", "attn_scattered", axes=ATTN)
+    seen.same("attn", axes=ATTN)
     seen.same("output", "output_scattered", axes=OUTPUT)
 
 
@@ -82,8 +82,7 @@ def test_the_order_of_the_heads_does_not_matter(answer, draw):
         **query_key_value(draw, 2, queries=3, keys=4, d_k=d_model),
     )
     seen.law(
-        close(seen.tensor("output"), seen.tensor("output_reordered"))
-        and close(seen.tensor("attn").index_select(1, order), seen.tensor("attn_reordered")),
+        close(seen.tensor("output"), seen.tensor("output_reordered")),
         expected=_("the same output whatever the order of the heads"),
         got=_("another one"),
     )
@@ -119,16 +118,15 @@ def test_all_heads_share_the_mask(answer, draw):
 def test_masks_of_every_shape(answer, draw):
     """Masks (1, 1, Tk), (1, Tq, Tk), (B, Tq, Tk), bool, int or float."""
     masks = {
-        "mask (1, 1, 5), bool": draw.mask(1, 1, 5),
-        "mask (1, 3, 5), int": draw.mask(1, 3, 5).long(),
-        "mask (2, 3, 5), float": draw.mask(2, 3, 5).float(),
+        "output for a bool mask (1, 1, 5)": draw.mask(1, 1, 5),
+        "output for an int mask (1, 3, 5)": draw.mask(1, 3, 5).long(),
+        "output for a float mask (2, 3, 5)": draw.mask(2, 3, 5).float(),
     }
     seen = answer.observe(
         "module_masks", h=3, **four_linears(draw, 6), **query_key_value(draw, 2, queries=3, keys=5, d_k=6), masks=masks
     )
     for name in masks:
-        seen.same(f"attn for {name}", axes=ATTN)
-        seen.same(f"output for {name}", axes=OUTPUT)
+        seen.same(name, axes=OUTPUT)
 
 
 @stage("mask", points=0.5, hint="Hand the mask on to attention.")
@@ -239,7 +237,7 @@ def test_the_dtype_of_the_input_is_kept(answer, draw):
         **query_key_value(draw, 2, queries=3, keys=4, d_k=6),
         mask=first_tokens(3, 2, tokens=4),
     )
-    seen.same_plain("output", "attn", "output in float64", "attn in float64")
+    seen.same_plain("float32", "float64")
 
 
 @stage("device", points=0.5, hint="A constant like torch.tensor([...]) lies on the CPU. Make it a buffer, or give it `device=x.device`.")

@@ -138,14 +138,24 @@ def test_a_mask_of_any_shape_that_broadcasts(answer, draw):
 
 @stage("mask", points=0.5, hint="-20 or -1e4 is not lower than every score. Use -inf, -1e9 or torch.finfo(scores.dtype).min.")
 def test_forbidden_keys_stay_out_beside_very_low_scores(answer, draw):
-    """Allowed scores near -10,000 and forbidden ones near +10,000: the forbidden weight is still exactly 0."""
+    """Allowed scores near -10,000 and forbidden ones near +10,000: forbidden weights are 0, and the others still sum to 1."""
     seen = answer.observe("attend_with_large_scores", **whole_number_scores(draw))
-    seen.same("weights", axes="B Tq Tk")
-    leaks = int(seen.number("leaks"))
+    weights, leaks = seen.tensor("weights"), int(seen.number("leaks"))
+    seen.law(
+        bool(weights.isfinite().all()),
+        expected=_("finite weights"),
+        got=_("{number} of {all} that are not").format(number=int((~weights.isfinite()).sum()), all=weights.numel()),
+    )
     seen.law(
         leaks == 0,
         expected=_("0 as the weight of every forbidden key"),
         got=_("{leaks} forbidden weights that are not 0").format(leaks=leaks),
+    )
+    wanted = seen.reference["weights"]  # float32 keeps scores of 10,000 to 0.001 only: hence no closer than 0.01
+    seen.law(
+        weights.shape == wanted.shape and bool(torch.isclose(weights.double(), wanted.double(), atol=0.01).all()),
+        expected=_("weights within 0.01 of the softmax over the allowed keys"),
+        got=_("others"),
     )
 
 

@@ -1,0 +1,141 @@
+"""The learner's `check()`: in a real kernel, in a terminal, and where it cannot run at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbclient
+import nbformat
+import pytest
+
+from autograder import cli
+from autograder.course import Assignment, Course
+from autograder.notebook_check import CheckError, find_assignment, try_exercises
+
+NAME = "multi_head_attention"
+WRONG_SPLIT = "def split_heads(x, h):\n    B, T, d_model = x.shape\n    return x.view(B, h, T, d_model // h)\n"
+
+
+@pytest.fixture(scope="module")
+def released(course: Course) -> Path:
+    return course.released / NAME
+
+
+@pytest.fixture
+def folder(released: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(released, tmp_path / "unpacked")
+
+
+def write(folder: Path, data: bytes) -> Path:
+    path = folder / f"{NAME}.ipynb"
+    path.write_bytes(data)
+    return path
+
+
+def outputs(path: Path) -> dict[str, Any]:
+    """The notebook's outputs by grade_id, after running it in a kernel of its own."""
+    notebook = nbformat.read(path, as_version=4)
+    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": path.parent}}, allow_errors=True).execute()
+    return {
+        cell.metadata["nbgrader"]["grade_id"]: cell.outputs
+        for cell in notebook.cells
+        if cell.cell_type == "code" and "nbgrader" in cell.metadata
+    }
+
+
+def test_in_a_notebook_the_panel_is_drawn_and_the_repr_is_the_points(folder: Path, notebook_with: Any) -> None:
+    found = outputs(write(folder, notebook_with({"split_heads": WRONG_SPLIT})))
+    wrong, right = found["check-split_heads"][0], found["check-clones"][0]
+    assert (wrong.data["text/plain"], right.data["text/plain"]) == ("1", "8")
+    assert "Split into heads" in wrong.data["text/html"] and "What to try" in wrong.data["text/html"]
+    assert len(found["check-split_heads"]) == 1, "nothing but the panel, so that nbgrader reads the points"
+
+
+def test_the_stubs_show_as_not_attempted_with_0(folder: Path) -> None:
+    found = outputs(folder / f"{NAME}.ipynb")
+    for name, shown in found.items():
+        if name.startswith("check-"):
+            assert shown[0].data["text/plain"] == "0", name
+            assert "Not attempted" in shown[0].data["text/html"]
+
+
+def test_a_broken_piece_blocks_what_needs_it_instead_of_failing_it(released: Path, notebook_with: Any) -> None:
+    names: dict[str, Any] = {}
+    assignment = Assignment.read(released)
+    exec(assignment.namespace, names)
+    for cell in json.loads(notebook_with())["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("solution"):
+            exec("".join(cell["source"]), names)
+    assert try_exercises(assignment, names, "MultiHeadedAttention").passed
+    exec("def attention(query, key, value, mask=None, dropout=None):\n    return query, key\n", names)
+    checked = try_exercises(assignment, names, "MultiHeadedAttention")
+    lost = [check for check in checked.exercises[0].checks if check.status != "passed"]
+    assert lost and {check.status for check in lost} == {"blocked"}
+    assert any(check.blocked_by == "attention" for check in lost)
+    assert checked.score < checked.max_score
+
+
+def test_check_leaves_the_kernels_random_numbers_and_names_alone(released: Path) -> None:
+    import torch
+
+    names: dict[str, Any] = {"clones": lambda module, N: module}
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    try_exercises(Assignment.read(released), names, "clones")
+    assert torch.equal(torch.get_rng_state(), before)
+    assert [name for name in names if name != "__builtins__"] == ["clones"]
+
+
+@pytest.mark.parametrize("name", ["split_head", "", "attention "])
+def test_an_unknown_exercise_is_answered_with_the_names_there_are(released: Path, name: str) -> None:
+    with pytest.raises(CheckError, match="The exercises are: predict, attention"):
+        try_exercises(Assignment.read(released), {}, name)
+
+
+def test_without_the_checks_beside_it_the_notebook_says_what_to_unpack(tmp_path: Path) -> None:
+    code = "from autograder import check; check('clones')"
+    ran = subprocess.run([sys.executable, "-m", "IPython", "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert "Unpack the whole zip" in ran.stdout + ran.stderr
+    assert "Traceback" not in ran.stdout + ran.stderr
+
+
+def test_the_checks_are_found_from_above_and_below_the_notebooks_folder(folder: Path) -> None:
+    assert find_assignment(folder.parent).folder == folder
+    (folder / "drafts").mkdir()
+    assert find_assignment(folder / "drafts").folder == folder
+
+
+def test_in_a_terminal_the_panel_is_text(folder: Path) -> None:
+    code = f"from autograder import check\n{WRONG_SPLIT}\nprint(repr(check('split_heads')))"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
+    assert "split_heads" in ran.stdout and "What to try" in ran.stdout and ran.stdout.rstrip().endswith("1")
+
+
+def test_in_the_instructors_course_unguarded_nbgrader_is_refused(folder: Path) -> None:
+    (folder.parent / "solutions").mkdir()
+    environment = {**os.environ, "NBGRADER_EXECUTION": "autograde"}
+    code = "from autograder import check; check('clones')"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, env=environment)
+    assert ran.returncode != 0 and "without its protection" in ran.stderr
+    (folder.parent / "solutions").rmdir()
+    ran = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, env=environment)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_the_command_checks_a_file_as_its_learner_sees_it(
+    folder: Path, notebook_with: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(folder, notebook_with({"split_heads": WRONG_SPLIT}))
+    assert cli.main(["check", str(path), "split_heads"]) == 1
+    assert "1 of 10 points" in capsys.readouterr().out
+    assert cli.main(["check", str(path), "clones", "merge_heads"]) == 0
+    assert cli.main(["check", str(path), "nonsense"]) == 2
+    path.write_text("[]", encoding="utf-8")
+    assert cli.main(["check", str(path)]) == 2
+    assert "no cells" in capsys.readouterr().err
