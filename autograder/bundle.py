@@ -81,11 +81,11 @@ def start_here(assignment: Assignment) -> str:
     return _(
         """# {title}
 
-You need Python 3.10 or newer ([python.org](https://www.python.org/downloads/)), about 2 GB of disk space, and a network for
-the second command. Nothing you do here leaves your computer.
+You need Python 3.10 or newer ([python.org](https://www.python.org/downloads/)), about 2 GB of disk space, and a network
+for the second command. Nothing you do here leaves your computer.
 
-Unpack the whole zip. Open a terminal (on Windows: PowerShell) in this folder, where `{notebook}` lies, and type these lines,
-one after the other.
+Unpack the whole zip. Open a terminal (on Windows: PowerShell) in this folder, where `{notebook}` lies, and type these
+lines, one after the other.
 
 ## Windows
 
@@ -110,8 +110,9 @@ The extra address gives the small PyTorch that needs no graphics card. Leave it 
 ## Then
 
 The notebook opens in your browser. Run the first cell, read a task, write your answer where it says
-`raise NotImplementedError()`, and run the cell with `check(...)` below it. It says what holds, what does not, and what to
-try. There are {count} exercises; together they take about {minutes} minutes. The next time, only the last command is needed.
+`raise NotImplementedError()`, and run the cell with `check(...)` below it. It says what holds, what does not, and what
+to try. There are {count} exercises; together they take about {minutes} minutes. The next time, only the last command
+is needed.
 
 Hand in one file: `{notebook}`.
 

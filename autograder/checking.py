@@ -39,21 +39,25 @@ class Stage:
     hint: str
     of: str
     chapter: str
+    report: bool = False
 
 
 def stage(
-    name: str, *, points: float, hint: str = "", of: str = "", chapter: str = ""
+    name: str, *, points: float, hint: str = "", of: str = "", chapter: str = "", report: bool = False
 ) -> Callable[[Function], Function]:
     """Mark a pytest function as a check of this stage, worth `points`.
 
     name: one of `autograder.results.STAGES` except "loads", which the engine checks itself. hint: what to try.
     of: the function judged, where an exercise has several. chapter: to reread, where not the exercise's own.
+    report: what does not hold is told and costs nothing: the check passes with a note. It has no points.
     """
+    if report and points:
+        raise ValueError("A report has no points: it judges nobody.")
     if name not in STAGES or name == "loads":
         raise ValueError(f"{name!r} is no stage of a check; the stages are {', '.join(STAGES[1:])}.")
 
     def mark(function: Function) -> Function:
-        function.stage = Stage(name, float(points), hint, of, chapter)  # type: ignore[attr-defined]
+        function.stage = Stage(name, float(points), hint, of, chapter, report)  # type: ignore[attr-defined]
         return function
 
     return mark

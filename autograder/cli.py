@@ -195,9 +195,12 @@ def _grade(options: argparse.Namespace) -> int:
             course.root, name, options.output.absolute(), seed, options.jobs or _cores(), options.unsandboxed
         )
         results: list[SubmissionResult] = []
+        skipped = 0
         with tqdm(total=len(found), unit="submission", disable=not sys.stderr.isatty(), leave=False) as bar:
 
-            def tell(result: SubmissionResult) -> None:
+            def tell(result: SubmissionResult, done_before: bool) -> None:
+                nonlocal skipped
+                skipped += done_before
                 results.append(replace(result, exercises=()))  # what the summary needs: a class may be of any size
                 bar.update()
 
@@ -208,7 +211,7 @@ def _grade(options: argparse.Namespace) -> int:
             write_gradebook(course, class_run.results_of(found, settings))
     except (NoIsolation, SandboxBroken, class_run.RunFailed) as problem:
         raise WrongUsage(str(problem)) from None
-    return _summary(results, len(found), seed, options.output)
+    return _summary(results, skipped, seed, options.output)
 
 
 def _cores() -> int:
@@ -235,11 +238,11 @@ def _grade_only(options: argparse.Namespace, source: Source, found: Sequence[Fou
     return OK if result.status == "graded" else SOME_FAILED
 
 
-def _summary(results: Sequence[SubmissionResult], count: int, seed: int, output: Path) -> int:
+def _summary(results: Sequence[SubmissionResult], skipped: int, seed: int, output: Path) -> int:
     graded = [result.score for result in results if result.score is not None]
     failed = [result for result in results if result.status != "graded"]
-    skipped = f", {count - len(results)} were done before" if len(results) < count else ""
-    print(f"{len(graded)} graded, {len(failed)} could not be graded{skipped} (seed {seed}).")
+    before = f", {skipped} of them done before" if skipped else ""
+    print(f"{len(graded)} graded, {len(failed)} could not be graded{before} (seed {seed}).")
     if graded:
         print(f"Mean score {sum(graded) / len(graded):.1f} of {results[0].max_score:g}.")
     for result in failed[:20]:

@@ -12,6 +12,7 @@ import gzip
 import html
 import io
 import json
+import keyword
 import re
 import textwrap
 import tokenize
@@ -26,7 +27,8 @@ from autograder.course import Course, Source
 BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
 STUB = "raise NotImplementedError()"
 LARGEST = 64 << 20  # bytes of one file that are looked through
-PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".ico", ".woff", ".woff2", ".ttf", ".eot", ".whl.metadata")
+PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".ico", ".woff", ".woff2", ".ttf", ".eot")
+WRONG = "wrong/"
 BOOK = Path("_build", "html")
 
 
@@ -35,7 +37,8 @@ class Secret:
     """A run of statements that nobody may see.
 
     what: how it is named to the instructor. statements: normalised syntax trees. texts: the same without white space
-    and comments. words: its identifiers. function: where not "", it is a secret only as the whole body of a function of that name.
+    and comments. words: its identifiers. function: where not "", it is a secret only as the whole body of a function
+    of that name.
     """
 
     what: str
@@ -43,6 +46,11 @@ class Secret:
     texts: tuple[str, ...]
     words: frozenset[str]
     function: str = ""
+
+    @property
+    def may_be_taught(self) -> bool:
+        """A wrong answer: the book may show a mistake that people make, the learners' folder may not."""
+        return self.what.startswith(WRONG)
 
     def may_be_in(self, text: str) -> bool:
         """Whether all its identifiers occur, which costs little to ask."""
@@ -108,7 +116,7 @@ def _dump(statement: ast.stmt) -> str:
 
 def _without_comments(code: str) -> str:
     try:
-        tokens = [token for token in tokenize.generate_tokens(io.StringIO(code).readline)]
+        tokens = list(tokenize.generate_tokens(io.StringIO(code).readline))
     except (tokenize.TokenError, SyntaxError):
         return code
     lines = code.splitlines()
@@ -129,6 +137,7 @@ def _secret(what: str, code: str, statements: Sequence[ast.stmt], function: str 
     texts = tuple(dict.fromkeys((_squash(_without_comments(own)), _squash(written_again))))
     words = {word for word in re.findall(r"[^\W\d]\w*", _without_comments(written_again)) if len(word) > 3}
     words -= {word for node in statements for word in _words_of_strings(node)}
+    words.difference_update(keyword.kwlist)
     return Secret(what, tuple(map(_dump, statements)), texts, frozenset(words), function)
 
 
@@ -189,8 +198,8 @@ def _secrets_of_file(what: str, code: str, bodies: bool) -> Iterator[Secret]:
             yield _secret(what, code, body, name)
 
 
-def secrets(source: Source, banks: bool = True) -> list[Secret]:
-    """Every secret of an assignment. Without `banks`, wrong answers are none: a book may show a mistake."""
+def secrets(source: Source) -> list[Secret]:
+    """Every secret of an assignment."""
     from autograder.solved import solved_notebook  # needs Jupytext, which learners lack
 
     found: list[Secret] = []
@@ -202,9 +211,8 @@ def secrets(source: Source, banks: bool = True) -> list[Secret]:
         found.extend(_secrets_of_file(f"right/{variant.path}", variant.code, bodies=True))
     if source.stand_ins:
         found.extend(_secrets_of_file("the stand-ins", source.stand_ins, bodies=True))
-    if banks:
-        for variant in source.wrong:
-            found.extend(_secrets_of_file(f"wrong/{variant.path}", variant.code, bodies=False))
+    for variant in source.wrong:
+        found.extend(_secrets_of_file(f"{WRONG}{variant.path}", variant.code, bodies=False))
     return [secret for secret in found if secret.statements]
 
 
@@ -363,10 +371,10 @@ def find(places: Sequence[Path], wanted: Sequence[Secret]) -> list[Leak]:
 def find_in_release(course: Course, source: Source) -> list[str]:
     """Sentences about what leaks into the released folder, the learners' zip and the learners' book, where they are."""
     name = source.assignment.name
-    everything, answers = secrets(source), secrets(source, banks=False)
+    everything = secrets(source)
     places = [course.released / name, course.root / "dist" / f"{name}.zip"]
     found = find([place for place in places if place.exists()], everything)
     book = course.root / BOOK
     if book.exists():
-        found.extend(find([book], answers))
+        found.extend(find([book], [secret for secret in everything if not secret.may_be_taught]))
     return [str(leak) for leak in found]

@@ -166,9 +166,9 @@ def mirror(new: Path, folder: Path) -> list[str]:
 
 
 def generate(built: Path, root: Path, db_url: str = "") -> Path:
-    """Run nbgrader's generator on `build/source/NAME`: returns `root/release/NAME`. With `db_url` the gradebook learns of it.
+    """Run nbgrader's generator on `build/source/NAME`: returns `root/release/NAME`. Raises `CourseError`.
 
-    Raises `CourseError`.
+    With `db_url` the gradebook learns of the exercises and their points.
     """
     try:
         from nbgrader.converters import GenerateAssignment

@@ -44,8 +44,10 @@ _own_settings = tempfile.TemporaryDirectory(prefix="settings-")  # nobody's own 
 
 
 def run(folder: Path, *command: str, expected: int | None = 0, stock: bool = False) -> Done:
-    """Run a command in a folder. PATH lacks the environment on purpose: our settings must put it there. stock: it is there."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "NBGRADER", "PYTEST"))}
+    """Run a command in a folder. Unless stock, PATH lacks this environment: our settings must put it there."""
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "NBGRADER", "PYTEST"))
+    }
     environment["PATH"] = os.pathsep.join(("/usr/local/bin", "/usr/bin", "/bin"))
     if stock:
         environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), environment["PATH"]))

@@ -1,7 +1,7 @@
 """A sample class: a dozen submissions made from an assignment's banks, and two that are broken.
 
-    python tests/sample_class.py FOLDER              FOLDER/sample-01.ipynb, ...
-    python tests/sample_class.py FOLDER --nbgrader   FOLDER/sample-01/ASSIGNMENT/ASSIGNMENT.ipynb, ... (a submitted/ folder)
+python tests/sample_class.py FOLDER              FOLDER/sample-01.ipynb, ...
+python tests/sample_class.py FOLDER --nbgrader   FOLDER/sample-01/ASSIGNMENT/ASSIGNMENT.ipynb, ... (a submitted/ folder)
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ Notebook = dict[str, Any]
 
 def solved_answers(source: Source) -> dict[str, str]:
     """The reference's answer cells by exercise."""
-    return {cell.grade_id: cell.source for cell in solved.read_solved(source).cells if cell.grade_id in source.assignment.by_name}
+    return {
+        cell.grade_id: cell.source
+        for cell in solved.read_solved(source).cells
+        if cell.grade_id in source.assignment.by_name
+    }
 
 
 def released_notebook(course: Course, source: Source) -> Notebook:
@@ -88,7 +92,9 @@ def build(course: Course, folder: Path, name: str | None = None, *, nbgrader: bo
             notebook = without_metadata(notebook)
         files[student] = json.dumps(notebook, indent=1).encode()
     files["sample-13"] = files["sample-01"][: len(files["sample-01"]) // 2]  # an upload that was cut off
-    files["sample-14"] = b"<!DOCTYPE html>\n<html><head><title>Log in</title></head><body>Please log in.</body></html>\n"
+    files["sample-14"] = (
+        b"<!DOCTYPE html>\n<html><head><title>Log in</title></head><body>Please log in.</body></html>\n"
+    )
     for student, data in files.items():
         path = folder / student / name / f"{name}.ipynb" if nbgrader else folder / f"{student}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -97,7 +97,9 @@ def test_nbgrader_and_we_give_the_same_grades_exercise_by_exercise(second: Grade
 def test_nbgrader_and_we_agree_on_the_course_itself(main_course: Graded) -> None:
     assert_same_grades(main_course)
     scores = {student: result.score for student, result in main_course.ours.items()}
-    assert {scores[student] for student in sample_class.FULL_MARKS} == {main_course.course.source().assignment.max_score}
+    assert {scores[student] for student in sample_class.FULL_MARKS} == {
+        main_course.course.source().assignment.max_score
+    }
     assert scores[sample_class.UNTOUCHED] == 0
 
 
@@ -143,7 +145,9 @@ def test_feedback_shows_the_panels_and_no_answer(second: Graded) -> None:
     pages = {path.parent.parent.name: path for path in (second.root / "feedback").rglob("*.html")}
     assert pages.keys() == second.ours.keys()
     wrong = pages["sample-06"].read_text(encoding="utf-8")
-    named = {check.misconception for exercise in second.ours["sample-06"].exercises for check in exercise.checks} - {None}
+    named = {check.misconception for exercise in second.ours["sample-06"].exercises for check in exercise.checks} - {
+        None
+    }
     assert named
     for misconception in named:
         sentence = second.course.source().misconceptions[str(misconception)].says
@@ -174,7 +178,20 @@ def test_scores_and_comments_given_by_hand_outlive_grading_again(second: Graded,
         book.db.commit()
     nbgrader(root, "autograde", NAME, "--force", "--student", "sample-06")
     nbgrader(root, "autograde", NAME, "--force", "--student", "sample-13")
-    run(root, "autograder", "grade", "submitted", "--output", "grades", "--seed", str(SEED), "--gradebook", "--jobs", "1", expected=1)
+    run(
+        root,
+        "autograder",
+        "grade",
+        "submitted",
+        "--output",
+        "grades",
+        "--seed",
+        str(SEED),
+        "--gradebook",
+        "--jobs",
+        "1",
+        expected=1,
+    )
     grades = gradebook(root, NAME)
     for student, points in (("sample-06", 2.5), ("sample-13", 4.0)):
         assert grades[student].manual["moving_average"] == points
@@ -182,7 +199,9 @@ def test_scores_and_comments_given_by_hand_outlive_grading_again(second: Graded,
         assert grades[student].needs_manual_grade  # as nbgrader has it: to be looked at again
 
 
-def test_a_repaired_submission_gets_its_grade_and_a_spoilt_one_loses_its_old_one(second: Graded, tmp_path: Path) -> None:
+def test_a_repaired_submission_gets_its_grade_and_a_spoilt_one_loses_its_old_one(
+    second: Graded, tmp_path: Path
+) -> None:
     root = tmp_path / "changed"
     shutil.copytree(second.root, root, symlinks=True)
     good, bad = (root / "submitted" / student / NAME / f"{NAME}.ipynb" for student in ("sample-01", "sample-14"))
@@ -201,7 +220,18 @@ def test_a_repaired_submission_gets_its_grade_and_a_spoilt_one_loses_its_old_one
 def test_our_command_writes_the_same_gradebook(second: Graded, built: Path, tmp_path: Path) -> None:
     course = copy_course(tmp_path, built)
     shutil.copytree(second.root / "submitted", tmp_path / "submitted")
-    run(tmp_path, "autograder", "grade", "submitted", "--output", "grades", "--seed", str(SEED), "--gradebook", expected=1)
+    run(
+        tmp_path,
+        "autograder",
+        "grade",
+        "submitted",
+        "--output",
+        "grades",
+        "--seed",
+        str(SEED),
+        "--gradebook",
+        expected=1,
+    )
     assert gradebook(course.root, NAME) == gradebook(second.root, NAME)
 
 
@@ -215,7 +245,14 @@ def cell_of(notebook: Notebook, name: str) -> Any:
 
 
 def code(source: str, **metadata: Any) -> Notebook:
-    return {"cell_type": "code", "id": f"new-{abs(hash(source))}", "metadata": metadata, "source": source, "outputs": [], "execution_count": None}
+    return {
+        "cell_type": "code",
+        "id": f"new-{abs(hash(source))}",
+        "metadata": metadata,
+        "source": source,
+        "outputs": [],
+        "execution_count": None,
+    }
 
 
 def copied_check(notebook: Notebook) -> None:
@@ -314,13 +351,16 @@ def from_the_future(notebook: Notebook) -> None:
 def stored_outputs(notebook: Notebook) -> None:
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
-            cell["outputs"] = [{"output_type": "stream", "name": "stderr", "text": "a warning\n"}, {"output_type": "odd"}]
+            cell["outputs"] = [
+                {"output_type": "stream", "name": "stderr", "text": "a warning\n"},
+                {"output_type": "odd"},
+            ]
 
 
 FULL_MARKS: list[Callable[[Notebook], None]] = [
-    copied_check, copied_answer, deleted_checks, edited_checks, split_check, check_as_text, answered_below, deleted_answer,
-    both_in_one, answer_as_raw, no_metadata, damaged_metadata, new_schema, old_schema, version_3, twice_the_same_id,
-    from_the_future, stored_outputs,
+    copied_check, copied_answer, deleted_checks, edited_checks, split_check, check_as_text, answered_below,
+    deleted_answer, both_in_one, answer_as_raw, no_metadata, damaged_metadata, new_schema, old_schema, version_3,
+    twice_the_same_id, from_the_future, stored_outputs,
 ]  # fmt: skip
 
 
@@ -337,8 +377,12 @@ def mangled(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Graded:
         damage(notebook)
         files[damage.__name__] = json.dumps(notebook).encode()
     files["null"], files["list"], files["pdf"], files["nothing"] = b"null", b"[]", b"%PDF-1.7", b""
-    files["another"] = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [code("1 + 1")]}).encode()
-    files["utf-16"] = json.dumps(sample_class.with_answers(released, sample_class.solved_answers(source))).encode("utf-16")
+    files["another"] = json.dumps(
+        {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [code("1 + 1")]}
+    ).encode()
+    files["utf-16"] = json.dumps(sample_class.with_answers(released, sample_class.solved_answers(source))).encode(
+        "utf-16"
+    )
     for student, data in files.items():
         path = root / "submitted" / student / NAME / f"{NAME}.ipynb"
         path.parent.mkdir(parents=True)
@@ -353,7 +397,9 @@ def test_a_damaged_notebook_costs_no_marks(mangled: Graded, student: str) -> Non
     assert gradebook(mangled.root, NAME)[student].scores == {"moving_average": 6, "Standardize": 4}
     notebook = nbformat.read(mangled.root / "autograded" / student / NAME / f"{NAME}.ipynb", 4)
     nbformat.validate(notebook)
-    graded_cells = [cell.metadata.nbgrader.grade_id for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")]
+    graded_cells = [
+        cell.metadata.nbgrader.grade_id for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")
+    ]
     assert sorted(graded_cells) == ["check-Standardize", "check-moving_average"]
 
 

@@ -41,7 +41,9 @@ def write(folder: Path, data: bytes) -> Path:
 def outputs(path: Path) -> dict[str, Any]:
     """The notebook's outputs by grade_id, after running it in a kernel of its own."""
     notebook = nbformat.read(path, as_version=4)
-    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": path.parent}}, allow_errors=True).execute()
+    nbclient.NotebookClient(
+        notebook, timeout=120, resources={"metadata": {"path": path.parent}}, allow_errors=True
+    ).execute()
     return {
         cell.metadata["nbgrader"]["grade_id"]: cell.outputs
         for cell in notebook.cells

@@ -22,7 +22,9 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
 
 
 def test_a_second_release_gives_the_same_bytes(released: Course, tmp_path: Path) -> None:

@@ -60,5 +60,7 @@ def configure(c: Any, root: Path) -> None:
 
 def _beside_notebook(folder: Path) -> list[str]:
     return [
-        str(path.relative_to(folder)) for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".ipynb"
+        str(path.relative_to(folder))
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.suffix != ".ipynb"
     ]

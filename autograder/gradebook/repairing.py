@@ -60,7 +60,10 @@ def repaired(submitted: dict[str, Any], stub: Any, assignment: Assignment) -> An
     """The submitted cells in their order, each released cell's metadata on the cell that takes its place."""
     cells = [
         _Submitted(
-            str(cell.get("cell_type", "")), source, notebooks._grade_id(cell), notebooks.defines(source) if source else frozenset()
+            str(cell.get("cell_type", "")),
+            source,
+            notebooks._grade_id(cell),
+            notebooks.defines(source) if source else frozenset(),
         )
         for cell in notebooks._raw_cells(submitted)
         for source in [notebooks._source(cell)]

@@ -25,7 +25,9 @@ def write_gradebook(course: Course, results: Iterable[SubmissionResult], db_url:
     try:
         from nbgrader.api import Gradebook
     except ImportError as problem:
-        raise CourseError(f"--gradebook needs nbgrader, which is not here ({problem}). Install autograder[instructor].") from None
+        raise CourseError(
+            f"--gradebook needs nbgrader, which is not here ({problem}). Install autograder[instructor]."
+        ) from None
     from sqlalchemy.exc import SQLAlchemyError
 
     from autograder.gradebook.configuring import put_environment_first

@@ -1,8 +1,8 @@
 """Our steps in nbgrader's pipeline: read what was handed in, grade it in the sandbox, save the grades.
 
-    SubmissionReader   the exporter of the `autograde` command: reads any file that arrives
-    GradeInSandbox     in the place of nbgrader's Execute: writes panel and number into each check cell
-    SaveGrades         nbgrader's own step; what has no grade is left to a person
+SubmissionReader   the exporter of the `autograde` command: reads any file that arrives
+GradeInSandbox     in the place of nbgrader's Execute: writes panel and number into each check cell
+SaveGrades         nbgrader's own step; what has no grade is left to a person
 """
 
 from __future__ import annotations
@@ -67,7 +67,9 @@ def _state(folder: Path) -> tuple[tuple[str, int, int], ...]:
 class GradeInSandbox(NbGraderPreprocessor):
     """Grades the submitted file, and writes what it found into the notebook's check cells."""
 
-    seed = Integer(None, allow_none=True, help="Seed of the inputs; drawn for each run where not given.").tag(config=True)
+    seed = Integer(None, allow_none=True, help="Seed of the inputs; drawn for each run where not given.").tag(
+        config=True
+    )
     unsandboxed = Bool(False, help="Run submissions without isolation. Only those you trust.").tag(config=True)
 
     def kept(self, root: Path, name: str) -> _Kept:

@@ -74,15 +74,12 @@ def grade_found(grader: Grader, found: Found) -> SubmissionResult:
     return replace(result, flags=(*result.flags, *found.flags)) if found.flags else result
 
 
-def is_done(found: Found, settings: Settings) -> bool:
-    """The folder already holds this student's whole result of this run."""
+def done_before(found: Found, settings: Settings) -> SubmissionResult | None:
+    """This student's whole result of this run, where the folder already holds it."""
     result = read_result(settings.output / "students" / f"{file_name(found.student)}.json")
-    return (
-        result is not None
-        and result.seed == settings.seed
-        and result.student == found.student
-        and result.status != "error"
-    )
+    if result is None or result.status == "error":
+        return None
+    return result if (result.seed, result.student) == (settings.seed, found.student) else None
 
 
 def results_of(found: Sequence[Found], settings: Settings) -> Iterator[SubmissionResult]:
@@ -94,9 +91,9 @@ def results_of(found: Sequence[Found], settings: Settings) -> Iterator[Submissio
 
 
 def grade_class(
-    found: Sequence[Found], settings: Settings, tell: Callable[[SubmissionResult], None], resume: bool = False
+    found: Sequence[Found], settings: Settings, tell: Callable[[SubmissionResult, bool], None], resume: bool = False
 ) -> None:
-    """Grade every submission into `settings.output`; `tell` hears each result as it is written.
+    """Grade every submission into `settings.output`; `tell` hears each result, and whether it was done before.
 
     Raises `RunFailed` and `CourseError`. What was graded before stays, and `grades.csv` is rebuilt in any case.
     """
@@ -113,10 +110,16 @@ def grade_class(
         for one in found:  # replaced whole: no page of an earlier run stays beside a new reason
             for ending in (".json", ".html"):
                 (settings.output / "students" / (file_name(one.student) + ending)).unlink(missing_ok=True)
-    waiting = [one for one in found if not (resume and is_done(one, settings))]
+    waiting = []
+    for one in found:
+        before = done_before(one, settings) if resume else None
+        if before is None:
+            waiting.append(one)
+        else:
+            tell(before, True)
     try:
         for result in _graded(waiting, settings):
-            tell(result)
+            tell(result, False)
     except OSError as problem:
         raise RunFailed(
             f"A result cannot be written into {settings.output}: {problem.strerror}. What is written so far is whole; "

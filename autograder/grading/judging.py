@@ -96,6 +96,12 @@ def _result(rule: Rule, status: str, difference: Difference | None = None, **mor
     return replace(result, **more)  # type: ignore[arg-type]
 
 
+def _note(rule: Rule, difference: Difference) -> CheckResult:
+    """A report whose finding is told beside a check that passes: it judges nobody."""
+    words = [difference.sentence, _(rule.stage.hint) or difference.advice]
+    return _result(rule, "passed", message="\n\n".join(word for word in words if word))
+
+
 def _loads(function: str, exercise: Exercise, evidence: Evidence, replies: Sequence[Reply | None]) -> CheckResult:
     """The first check of every function, worth nothing by itself: it is there, and it was attempted."""
     difference = None
@@ -181,6 +187,9 @@ def judge_exercise(
         try:
             rule.run(answer, Draw(recording.seed, key(rule), take.drawn))
         except CheckFailed as failure:
+            if rule.stage.report:
+                results.append(_note(rule, failure.difference))
+                continue
             result = _result(rule, "failed", failure.difference)
             failed[key(rule)] = len(results)
             if rule.stage.name in GATING_STAGES and rule.of not in gated:

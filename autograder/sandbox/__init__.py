@@ -6,13 +6,7 @@
 
 from __future__ import annotations
 
-from autograder.sandbox.running import (
-    NoIsolation,
-    Sandbox,
-    SandboxBroken,
-    SandboxError,
-    StandInsFailed,
-    open_sandbox,
-)
+from autograder.sandbox.processes import NoIsolation, SandboxBroken, SandboxError
+from autograder.sandbox.running import Sandbox, StandInsFailed, open_sandbox
 
 __all__ = ["NoIsolation", "Sandbox", "SandboxBroken", "SandboxError", "StandInsFailed", "open_sandbox"]

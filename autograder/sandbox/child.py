@@ -10,6 +10,7 @@ import io
 import linecache
 import os
 import socket
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,8 @@ from traitlets.config import Config
 
 from autograder import wire
 from autograder.observations import Plain, Problem, Reply, Request
-from autograder.probes import COURSE, STAND_INS, Probe, observe, problem_of
+from autograder.probes import COURSE, STAND_INS, Probe, observe, probes_in, problem_of
+from autograder.sandbox import engine
 
 JOB_BYTES = 64 << 20
 
@@ -89,14 +91,22 @@ def make_shell(namespace_code: str) -> Shell:
     settings.InteractiveShell.enable_tip = False
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         shell: Shell = Shell.instance(config=settings)
-    shell.user_ns["check"] = no_check
+    shell.user_ns["check"] = engine.no_check
     linecache.cache[COURSE] = (len(namespace_code), None, namespace_code.splitlines(keepends=True), COURSE)
     exec(compile(namespace_code, COURSE, "exec"), shell.user_ns)  # the course's own code
     return shell
 
 
-def no_check(*_: object, **__: object) -> None:
-    """Stands for the learner's `check`: judging happens elsewhere."""
+def prepared(settings: Mapping[str, Any]) -> Worker:
+    """A worker with the probes and the namespace of a course. Raises whatever they raise."""
+    sys.path.extend(settings["packages"])
+    probes: dict[str, Probe] = {}
+    for filename, text in settings["probes"].items():
+        for name, probe in probes_in(text, filename).items():
+            if name in probes:
+                raise ValueError(f"Two probes are called {name}.")
+            probes[name] = probe
+    return Worker(make_shell(settings["namespace_code"]), probes)
 
 
 class Worker:
@@ -198,11 +208,16 @@ class Worker:
         )
 
 
-def silence(channel: int) -> socket.socket:
-    """Standard input and outputs lead nowhere; of the open files, only the channel is kept. Returns it."""
+def silence() -> None:
+    """Standard input and outputs lead nowhere."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nowhere, number)
+    os.close(nowhere)
+
+
+def keep_only(channel: int) -> socket.socket:
+    """Of the open files, the channel and the standard ones are kept. Returns it."""
     if channel != 3:
         os.dup2(channel, 3, inheritable=False)
     os.closerange(4, 256)

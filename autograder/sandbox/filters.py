@@ -9,6 +9,7 @@ import ctypes
 import errno
 import functools
 import os
+import struct
 import tempfile
 from collections.abc import Iterable, Sequence
 
@@ -18,7 +19,8 @@ from autograder.observations import Limits
 _REFUSED = (
     # other programs and processes
     *("execve", "execveat", "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise"),
-    *("kcmp", "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "setns", "unshare"),
+    *("kcmp", "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "setns", "unshare", "tkill", "rt_sigqueueinfo"),
+    *("rt_tgsigqueueinfo", "setpriority", "ioprio_set", "sched_setscheduler", "sched_setparam", "sched_setattr"),
     # the network, and sockets of any kind but a pair of them
     *("socket", "connect", "bind", "listen", "accept", "accept4"),
     # file systems
@@ -35,6 +37,7 @@ _REFUSED = (
     *("vhangup", "nfsservctl", "uselib", "ustat", "sysfs"),
 )
 _CLONE_THREAD = 0x10000
+_MYSELF = 0x5EAF00D5  # stands in the program for the number of the process that will load it
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 
 
@@ -62,6 +65,11 @@ def system_call_program() -> bytes | None:
     program.add_rule(refuse, "clone", library.Arg(0, library.MASKED_EQ, _CLONE_THREAD, 0))
     # An event loop wakes itself through a pair of local sockets; top-level await needs one.
     program.add_rule(refuse, "socketpair", library.Arg(0, library.NE, 1))
+    # A signal may go to oneself, and so may a change of limits or processors (number 0 is the caller).
+    for name in ("kill", "tgkill"):
+        program.add_rule(refuse, name, library.Arg(0, library.NE, _MYSELF))
+    for name in ("prlimit64", "sched_setaffinity"):
+        program.add_rule(refuse, name, library.Arg(0, library.NE, 0))
     for request in (_TIOCSTI, _TIOCLINUX):
         program.add_rule(refuse, "ioctl", library.Arg(1, library.MASKED_EQ, 0xFFFFFFFF, request))
     with tempfile.TemporaryFile() as file:
@@ -113,6 +121,7 @@ def _check(result: int, what: str) -> int:
 
 def refuse_system_calls(program: bytes) -> None:
     """Loads a program of `system_call_program`. For good: what this process starts has it too."""
+    program = program.replace(struct.pack("=I", _MYSELF), struct.pack("=I", os.getpid()))
     filter_ = _Program(len(program) // 8, program)
     _check(_libc().prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(filter_), 0, 0), "seccomp")
 

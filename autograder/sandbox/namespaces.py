@@ -10,7 +10,9 @@ import ctypes
 import os
 import platform
 import signal
+import sys
 from collections.abc import Iterable
+from typing import Any
 
 NEWNS = 0x00020000  # mount
 NEWUTS = 0x04000000
@@ -30,7 +32,7 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 SCRATCH = "/scratch"  # a folder in memory, the only place that can be written to
 
-_libc = ctypes.CDLL(None, use_errno=True)
+_libc: Any = ctypes.CDLL(None, use_errno=True) if sys.platform != "win32" else None
 
 
 def check(result: int, what: str) -> None:

@@ -5,52 +5,41 @@ Nothing that comes back is trusted to be more than plain data of a limited size.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import dataclasses
-import json
 import logging
 import os
 import shutil
 import signal
 import socket
-import subprocess
-import sys
-import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from autograder import wire
 from autograder.observations import Death, Job, Limits, Outcome, Plain, Problem, Reply, Request
-from autograder.sandbox import filters, view
-from autograder.sandbox.control import Control, Lost
-from autograder.sandbox.fingerprint import fingerprint
+from autograder.sandbox import filters
+from autograder.sandbox.control import Lost
+from autograder.sandbox.processes import (
+    BUBBLEWRAP,
+    OWN,
+    PLAIN,
+    SPAWNED,
+    End,
+    NoIsolation,
+    SandboxBroken,
+    SandboxError,
+    Spawner,
+    Zygote,
+    can_fork,
+)
 
-_START_SECONDS = 120.0  # importing torch from a cold disk takes its time
-_ANSWER_SECONDS = 30.0
 _GRACE_SECONDS = 0.5  # for a child that closed its channel to end by itself, so that its own cause of death is seen
-_PLAN_SECONDS = 120.0
-_NAMESPACES = "namespaces"
-_NONE = "none"
-_HERE = Path(__file__).resolve().parent
 
 _log = logging.getLogger(__name__)
-
-
-class SandboxError(Exception):
-    """Something of ours that kept a job from being done. The message is a sentence for the instructor."""
-
-
-class NoIsolation(SandboxError):
-    """Learners' code cannot be isolated on this machine."""
-
-
-class SandboxBroken(SandboxError):
-    """The sandbox stopped working and could not be started again."""
 
 
 class StandInsFailed(SandboxError):
@@ -79,12 +68,14 @@ def open_sandbox(
 class Sandbox:
     """A zygote and its children. Does one job at a time; a worker that wants two opens two.
 
-    isolation: "namespaces" or "none". layers: what stands around a child, by name. restarts: how often the zygote had
+    isolation: "namespaces" or "none". means: how that is done, one of `OWN`, `BUBBLEWRAP`,
+    `PLAIN`, `SPAWNED`. layers: what stands around a child, by name. restarts: how often the zygote had
     to be started again.
     """
 
     def __init__(self, probes: Path, limits: Limits, unsandboxed: bool, namespace_code: str) -> None:
-        self.isolation = _NONE if unsandboxed else _NAMESPACES
+        self.isolation = "none" if unsandboxed else "namespaces"
+        self.means = OWN if not unsandboxed else PLAIN if can_fork() else SPAWNED
         self.layers: dict[str, bool] = {}
         self.restarts = 0
         self.limits = limits
@@ -92,7 +83,7 @@ class Sandbox:
         self._namespace_code = namespace_code
         self._plan: bytes | None = None
         self._places = 0
-        self._zygote: _Zygote | None = None
+        self._zygote: Zygote | Spawner | None = None
         self._lock = threading.Lock()
         self._owner = os.getpid()
         self._kills = _kills_for_memory()
@@ -143,11 +134,35 @@ class Sandbox:
             zygote.close()
 
     def _start(self) -> None:
-        self._zygote = _Zygote(self._probes, self.limits, self.isolation == _NAMESPACES, self._namespace_code)
+        self._zygote = self._new_zygote()
         # An empty job shows that a child can be had at all, and what stands around it.
         self._do(self._zygote, Job((), ()))
         if self._plan is not None:
             self._send_plan(self._zygote)
+
+    def _new_zygote(self) -> Zygote | Spawner:
+        def new(means: str) -> Zygote:
+            return Zygote(self._probes, self.limits, means, self._namespace_code)
+
+        if self.means == SPAWNED:
+            return Spawner(self._probes, self.limits, self._namespace_code)
+        if self.means == PLAIN:
+            return new(PLAIN)
+        if self.means != BUBBLEWRAP:
+            try:
+                return new(OWN)
+            except NoIsolation as problem:
+                refusal = problem
+        # Some systems let only programs they know make namespaces.
+        program = shutil.which("bwrap")
+        if program is None or filters.system_call_program() is None:
+            raise refusal
+        try:
+            zygote = new(BUBBLEWRAP)
+        except NoIsolation:
+            raise refusal from None
+        self.means = BUBBLEWRAP
+        return zygote
 
     def _attempt(self, action: Any) -> Any:
         """Runs `action` on the zygote; when that one is lost, starts another and tries once more."""
@@ -173,11 +188,11 @@ class Sandbox:
         seconds = f"{self.limits.cpu_seconds} seconds of computing or {self.limits.wall_seconds:g} seconds in all"
         return Death("time", f"more than {seconds}")
 
-    def _cause(self, end: _End) -> Death:
+    def _cause(self, end: End) -> Death:
         """Why a child is no more, from how its process ended."""
         if end.killed:
             return Death("reply", "It closed its channel and went on.")
-        code = os.waitstatus_to_exitcode(end.status)
+        code = end.code
         if code >= 0:
             return Death("exit", f"exit code {code}")
         number = -code
@@ -192,13 +207,13 @@ class Sandbox:
             return Death("signal", signal.Signals(number).name)
         return Death("signal", f"signal {number}")
 
-    def _send_plan(self, zygote: _Zygote) -> None:
+    def _send_plan(self, zygote: Zygote | Spawner) -> None:
         assert self._plan is not None
         unknown = zygote.give_plan(self._plan)
         if unknown:
             raise SandboxBroken(f"No probe is called {', '.join(unknown)} in {self._probes}.")
 
-    def _do(self, zygote: _Zygote, job: Job) -> Outcome:
+    def _do(self, zygote: Zygote | Spawner, job: Job) -> Outcome:
         payload = wire.encode(
             {
                 "cells": list(job.cells),
@@ -207,9 +222,9 @@ class Sandbox:
                 "careful": job.careful,
             }
         )
-        deadline = time.monotonic() + self.limits.wall_seconds
         heard = _Heard(job)
         with zygote.child() as child:
+            deadline = time.monotonic() + self.limits.wall_seconds
             cause = None
             try:
                 wire.send(child.channel, payload, deadline=deadline)
@@ -335,187 +350,3 @@ def _kills_for_memory() -> int:
             if line.startswith("oom_kill "):
                 return int(line.split()[1])
     return 0
-
-
-# --- The zygote and a child -----------------------------------------------------------------------------------------
-
-
-@dataclasses.dataclass(frozen=True)
-class _End:
-    """How a child ended. killed: by us, since it did not end by itself."""
-
-    status: int
-    killed: bool
-    cpu: float
-
-
-class _Zygote:
-    """The processes of one sandbox, and the line to them."""
-
-    def __init__(self, probes: Path, limits: Limits, isolated: bool, namespace_code: str) -> None:
-        self._base = Path(tempfile.mkdtemp(prefix="autograder-"))
-        self._isolated = isolated
-        self._process: subprocess.Popen[bytes] | None = None
-        ours, theirs = socket.socketpair()
-        self._control = Control(ours)
-        try:
-            with theirs:
-                self._launch(theirs, probes)
-            self._prepare(probes, limits, namespace_code)
-        except BaseException:
-            self.close()
-            raise
-
-    def _launch(self, theirs: socket.socket, probes: Path) -> None:
-        seen = view.view()
-        self._view = seen
-        command = [sys.executable, "-s", str(_HERE / "zygote.py")]
-        scratch = "/scratch" if self._isolated else str(self._base)
-        environment = view.environment(scratch)
-        handle = str(theirs.fileno())
-        if self._isolated:
-            if not sys.platform.startswith("linux"):
-                raise NoIsolation("Learners' code can only be isolated on Linux.")
-            folder = seen.shows(probes)
-            if folder is not None:
-                raise NoIsolation(f"The course lies in {folder}, which learners' code can read. Move it elsewhere.")
-            settings = {
-                "base": str(self._base),
-                "allowed": seen.allowed,
-                "links": seen.links,
-                "command": command,
-                "environment": environment,
-            }
-            command = [sys.executable, "-I", "-S", str(_HERE / "launcher.py"), json.dumps(settings), handle]
-            environment = {}
-        else:
-            command = [*command, handle, "-1"]
-        self._process = subprocess.Popen(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=None if os.environ.get("DBG") else subprocess.DEVNULL,
-            pass_fds=(theirs.fileno(),),
-            start_new_session=True,
-        )
-
-    def _prepare(self, probes: Path, limits: Limits, namespace_code: str) -> None:
-        program = filters.system_call_program() if self._isolated else None
-        try:
-            texts = dict(view.read_probes(probes))
-        except (OSError, UnicodeDecodeError) as problem:
-            raise SandboxBroken(f"The probes cannot be read: {problem}") from problem
-        settings = {
-            "limits": dataclasses.asdict(limits),
-            "readable": [*self._view.allowed, "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"],
-            "landlock": filters.landlock_version() if self._isolated else 0,
-            "program": base64.b64encode(program).decode() if program else None,
-            "probes": texts,
-            "namespace_code": namespace_code,
-            "packages": self._view.packages,
-        }
-        try:
-            self._control.send(settings, seconds=_ANSWER_SECONDS)
-            answer, _ = self._control.receive(seconds=_START_SECONDS)
-        except Lost as problem:
-            what = "Learners' code cannot be isolated here" if self._isolated else "The sandbox does not start"
-            raise (NoIsolation if self._isolated else SandboxBroken)(f"{what}: {problem}") from problem
-        if "refused" in answer:
-            raise NoIsolation(f"This machine refuses what isolating learners' code needs: {answer['refused']}")
-        if "failed" in answer:
-            raise SandboxBroken(f"The sandbox does not start: {answer['failed']}")
-        if self._isolated:
-            # What is mounted there exists inside the room only: nothing is left behind if this process is killed.
-            with contextlib.suppress(OSError):
-                self._base.rmdir()
-        ours, theirs = fingerprint(), answer.get("ready")
-        if theirs != ours:
-            raise NoIsolation(f"PyTorch computes differently inside the sandbox: {theirs} instead of {ours}.")
-
-    def _ask(self, message: dict[str, Any], handles: Sequence[int] = ()) -> dict[str, Any]:
-        try:
-            self._control.send(message, handles, seconds=_ANSWER_SECONDS)
-            answer, _ = self._control.receive(seconds=_ANSWER_SECONDS)
-        except BaseException:  # an interrupt, too: the next answer would be that to this question
-            self._control.close()
-            raise
-        if "failed" in answer:
-            raise Lost(str(answer["failed"]))
-        return answer
-
-    def give_plan(self, plan: bytes) -> list[str]:
-        """Sends the plan; returns the names of probes that do not exist."""
-        ours, theirs = socket.socketpair()
-        with ours:
-            with theirs:
-                self._control.send({"do": "plan"}, [theirs.fileno()], seconds=_ANSWER_SECONDS)
-            try:
-                wire.send(ours, plan, deadline=time.monotonic() + _PLAN_SECONDS)
-            except OSError as problem:
-                raise Lost(f"The plan could not be sent: {problem}") from problem
-            answer, _ = self._control.receive(seconds=_PLAN_SECONDS)
-        return [str(name) for name in answer["unknown"]]
-
-    @contextlib.contextmanager
-    def child(self) -> Iterator[_Child]:
-        """A fresh child, which is no more when this ends."""
-        folder = "/scratch" if self._isolated else tempfile.mkdtemp(dir=self._base)
-        ours, theirs = socket.socketpair()
-        child: _Child | None = None
-        try:
-            with theirs:
-                answer = self._ask({"do": "begin", "folder": folder}, [theirs.fileno()])
-            if "pid" not in answer:
-                raise Lost(str(answer.get("refused", "No child could be had.")))
-            child = _Child(self, ours, int(answer["pid"]))
-            yield child
-        finally:
-            ours.close()
-            if child is not None:
-                with contextlib.suppress(Lost):  # the next job will notice
-                    child.end(0)
-            if not self._isolated:
-                shutil.rmtree(folder, ignore_errors=True)
-
-    def end(self, process: int, grace: float) -> _End:
-        """Has a child ended."""
-        answer = self._ask({"do": "end", "pid": process, "grace": grace})
-        return _End(int(answer["status"]), bool(answer["killed"]), float(answer["cpu"]))
-
-    def close(self) -> None:
-        """Ends everything: the zygote ends when its line does, and takes all that it holds with it."""
-        self._control.close()
-        if self._process is not None:
-            try:
-                self._process.wait(timeout=5)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-        shutil.rmtree(self._base, ignore_errors=True)
-
-
-class _Child:
-    """One child, from the trusted side."""
-
-    def __init__(self, zygote: _Zygote, channel: socket.socket, process: int) -> None:
-        self._zygote = zygote
-        self._process: int | None = process
-        self.channel = channel
-        self.ready = False
-
-    def layers(self, deadline: float) -> dict[str, bool]:
-        """What stands around the child. It says so before it sees any code of a learner's."""
-        message = wire.decode(wire.receive(self.channel, limit=1 << 16, deadline=deadline))
-        if not isinstance(message, Mapping) or not isinstance(message.get("ready"), Mapping):
-            why = message.get("failed", "") if isinstance(message, Mapping) else ""
-            raise Lost(f"A child could not be set up. {why}")
-        self.ready = True
-        return {name: bool(there) for name, there in message["ready"].items()}  # type: ignore[union-attr]
-
-    def end(self, grace: float) -> _End:
-        """Has it ended, once."""
-        if self._process is None:
-            return _End(0, True, 0.0)
-        process, self._process = self._process, None
-        return self._zygote.end(process, grace)

@@ -9,19 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.sandbox.engine import CHILD_SIDE
+from autograder.sandbox.namespaces import DEVICES, SCRATCH
+
 ENGINE = Path(__file__).resolve().parent.parent
-CHILD_SIDE = (
-    "observations.py",
-    "wire.py",
-    "probes.py",
-    "sandbox/control.py",
-    "sandbox/launcher.py",
-    "sandbox/namespaces.py",
-    "sandbox/filters.py",
-    "sandbox/fingerprint.py",
-    "sandbox/zygote.py",
-    "sandbox/child.py",
-)
 _LIBRARIES = ("/lib", "/lib64", "/lib32", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache")
 _PROCESSOR = "/proc/cpuinfo"  # without it PyTorch takes slower kernels, whose results differ in the last digits
 _PACKAGES = ("torch", "numpy", "IPython", "traitlets", "safetensors")
@@ -44,12 +35,10 @@ class View:
     """What exists in the room.
 
     allowed: real paths of folders and files, none inside another. links: symbolic links, as (path, target).
-    packages: folders to import from beyond those the interpreter knows.
     """
 
     allowed: tuple[str, ...]
     links: tuple[tuple[str, str], ...]
-    packages: tuple[str, ...]
 
     def shows(self, path: str | os.PathLike[str]) -> str | None:
         """The allowed folder in which `path` lies, if there is one."""
@@ -66,14 +55,34 @@ def view() -> View:
     wanted += [sys.executable, getattr(sys, "_base_executable", sys.executable)]
     if sys.base_prefix.startswith("/nix/store/"):
         wanted.append("/nix/store")
-    packages = sorted({folder for name in _PACKAGES if (folder := _home(name)) is not None})
-    wanted += packages
+    wanted += packages()
     wanted += [str(ENGINE / name) for name in CHILD_SIDE]
     wanted.append(_PROCESSOR)
     real = {resolve(path, links) for path in wanted}
     allowed = _outermost(path for path in real if os.path.exists(path))
     inside = [(link, target) for link, target in sorted(links.items()) if not _any_inside(link, allowed)]
-    return View(tuple(allowed), tuple(inside), tuple(packages))
+    return View(tuple(allowed), tuple(inside))
+
+
+def packages() -> list[str]:
+    """Folders to import from, whether or not the interpreter looks there by itself."""
+    return sorted({folder for name in _PACKAGES if (folder := _home(name)) is not None})
+
+
+def bubblewrap(program: str, seen: View, variables: Mapping[str, str], scratch_bytes: int) -> list[str]:
+    """The command line that has bubblewrap show the same view, without any capability, to what is appended to it."""
+    command = [program, "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+    command += ["--unshare-cgroup-try", "--new-session", "--cap-drop", "ALL", "--clearenv"]
+    for name, value in variables.items():
+        command += ["--setenv", name, value]
+    for path in seen.allowed:
+        command += ["--ro-bind", path, path]
+    for link, target in seen.links:
+        command += ["--symlink", target, link]
+    for device in DEVICES:
+        command += ["--dev-bind", device, device]
+    command += ["--size", str(scratch_bytes), "--perms", "0700", "--tmpfs", SCRATCH, "--symlink", SCRATCH, "/tmp"]
+    return [*command, "--remount-ro", "/", "--chdir", SCRATCH]
 
 
 def environment(scratch: str) -> dict[str, str]:

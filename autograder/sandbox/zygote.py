@@ -1,30 +1,20 @@
 """A warm process that holds torch, IPython and a course's probes, and forks a child for each job.
 
 Run as `python zygote.py CONTROL KEEPER`: numbers of the sockets to the trusted side and to the keeper that makes
-chambers (-1: there is none, children are plain processes). It never runs a learner's code itself. What it holds, each
-child holds: no answer, no check, no expected value; of a course, the probes and the inputs alone.
+chambers (-1: there is none, children share the namespaces that the zygote is in). It never runs a learner's code
+itself. What it holds, each child holds: no answer, no check, no expected value; of a course, the probes and the inputs
+alone.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-import types
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import engine  # type: ignore[import-not-found]
 
-def _expose_engine() -> None:
-    """Makes the few files of the engine that lie in the room importable, whatever is installed beside them."""
-    folder = os.path.dirname(os.path.abspath(__file__))
-    sys.path[:] = [entry for entry in sys.path if entry and os.path.abspath(entry) != folder]
-    for name, place in (("autograder", os.path.dirname(folder)), ("autograder.sandbox", folder)):
-        package = types.ModuleType(name)
-        package.__path__ = [place]
-        sys.modules[name] = package
-    sys.modules["autograder"].sandbox = sys.modules["autograder.sandbox"]  # type: ignore[attr-defined]
-
-
-if __name__ == "__main__":
-    _expose_engine()
+engine.expose()
 
 import base64  # noqa: E402
 import contextlib  # noqa: E402
@@ -39,13 +29,9 @@ import torch  # noqa: E402
 
 from autograder import wire  # noqa: E402
 from autograder.observations import Limits  # noqa: E402
-from autograder.probes import probes_in  # noqa: E402
 from autograder.sandbox import child, filters, namespaces  # noqa: E402
 from autograder.sandbox.control import Control, Lost  # noqa: E402
 from autograder.sandbox.fingerprint import fingerprint  # noqa: E402
-
-# A learner's notebook imports it from here.
-sys.modules["autograder"].check = child.no_check  # type: ignore[attr-defined]
 
 PLAN_BYTES = 1 << 30
 
@@ -56,21 +42,15 @@ class Zygote:
     def __init__(self, control: Control, keeper: socket.socket | None, settings: dict[str, Any]) -> None:
         self._control = control
         self._keeper = keeper
+        self._confined: bool = settings["confined"]
         self._limits = Limits(**settings["limits"])
         self._readable: list[str] = settings["readable"]
         self._program = base64.b64decode(settings["program"]) if settings["program"] else None
         self._landlock: int = settings["landlock"]
         self._running: int | None = None
         self._chamber: int | None = None
-        probes: dict[str, Any] = {}
-        for filename, text in settings["probes"].items():
-            for name, probe in probes_in(text, filename).items():
-                if name in probes:
-                    raise ValueError(f"Two probes are called {name}.")
-                probes[name] = probe
-        shell = child.make_shell(settings["namespace_code"])
-        _warm(shell)
-        self._worker = child.Worker(shell, probes)
+        self._worker = child.prepared(settings)
+        _warm(self._worker.shell)
         self._freeze()
 
     def serve(self) -> None:
@@ -137,7 +117,8 @@ class Zygote:
         return {"pid": process}
 
     def _become_child(self, handle: int, folder: str) -> None:
-        channel = child.silence(handle)
+        child.silence()
+        channel = child.keep_only(handle)
         try:
             layers = self._confine(folder)
         except Exception as problem:  # told in words
@@ -152,13 +133,14 @@ class Zygote:
             namespaces.unshare(namespaces.NEWNS | namespaces.NEWIPC)
             namespaces.mount_scratch(self._limits.scratch_bytes)
             filters.drop_capabilities()
+        if self._confined:
             filters.forbid_new_privileges()
             layers = dict.fromkeys(("user", "pid", "network", "mount", "ipc", "uts", "capabilities"), True)
         else:
             os.setsid()
         os.chdir(folder)
-        layers["limits"] = filters.limit(self._limits, processes=self._keeper is not None)
-        if self._keeper is not None:
+        layers["limits"] = filters.limit(self._limits, processes=self._confined)
+        if self._confined:
             layers["landlock"] = self._landlock > 0
             if self._landlock:
                 filters.allow_files_only(self._landlock, self._readable, [os.devnull], namespaces.SCRATCH)
@@ -176,15 +158,29 @@ class Zygote:
             if status is None:
                 time.sleep(0.002)
         killed = status is None
-        if self._keeper is None:
+        if not self._confined:
             _kill(process, group=True)
         if killed:
             _kill(process, group=False)
             status, usage = _reap(process, 0)
+        if self._confined and self._keeper is None:
+            _empty(namespaces.SCRATCH)
         self._clear_chamber()
         self._running = None
         seconds = 0.0 if usage is None else usage.ru_utime + usage.ru_stime
-        return {"status": status, "killed": killed, "cpu": seconds}
+        code = None if status is None else os.waitstatus_to_exitcode(status)
+        return {"code": code, "killed": killed, "cpu": seconds}
+
+
+def _empty(folder: str) -> None:
+    """Removes all that a child left in a folder, also what it has closed to itself."""
+    for entry in os.scandir(folder):
+        if entry.is_dir(follow_symlinks=False):
+            os.chmod(entry.path, 0o700)
+            _empty(entry.path)
+            os.rmdir(entry.path)
+        else:
+            os.unlink(entry.path)
 
 
 def _reap(process: int, options: int) -> tuple[int | None, Any]:
@@ -230,7 +226,6 @@ def main() -> None:
     keeper = None if sys.argv[2] == "-1" else socket.socket(fileno=int(sys.argv[2]))
     try:
         settings, _ = control.receive()
-        sys.path.extend(settings["packages"])
         zygote = Zygote(control, keeper, settings)
         control.send({"ready": fingerprint()})
         zygote.serve()

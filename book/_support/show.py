@@ -72,3 +72,11 @@ def side_by_side(*shown):
         '<div class="side-by-side">' + "".join(s.html for s in shown) + "</div>",
         "\n\n".join(s.text for s in shown),
     )
+
+
+def maps(alt, **weights):
+    """Attention maps side by side: `head_0=tensor of (Tq, Tk)`, and so on."""
+    from figures.heat_maps import inline
+
+    drawn = [(name.replace("_", " "), w.tolist()) for name, w in weights.items()]
+    return Html(inline(drawn, alt), alt)

@@ -26,6 +26,7 @@ THEMES = {
         "empty": "#eef1f4",
         "good": "#00664b",
         "bad": "#a33c00",
+        "map": "#0072B2",
     },
     "dark": {
         "ink": "#e8eaed",
@@ -34,6 +35,7 @@ THEMES = {
         "empty": "#2b3138",
         "good": "#4fd1ac",
         "bad": "#ff9d5c",
+        "map": "#56B4E9",
     },
 }
 

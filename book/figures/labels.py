@@ -188,6 +188,17 @@ EN = {
         "reach": "up to {largest}, step at 1: {step}",
         "bits": "1 sign, {exponent} exponent, {fraction} fraction",
     },
+    "heat_maps": {
+        "alt": (
+            "Three square maps of eight queries by eight keys. Head 0 has weight {one} along the diagonal: each token looks at itself. "
+            "Head 1 has weight {one} along the other diagonal: each token looks at its mirror image. Their average is a cross "
+            "of weights {half}: neither job can be read off it."
+        ),
+        "copy": "head 0: copy",
+        "reverse": "head 1: reverse",
+        "average": "average",
+        "axes": "rows are queries, columns are keys",
+    },
 }
 
 LANGUAGES = {"en": EN}

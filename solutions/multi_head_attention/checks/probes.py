@@ -118,10 +118,12 @@ def _on_meta(run):
     seen = {"crossing": "", "elsewhere": "", "stopped": False}
     guard = _OneDevice()
     try:
-        with guard:
+        with torch.no_grad(), guard:
             results = run()
         seen["elsewhere"] = ", ".join(name for name, tensor in results.items() if tensor.device.type != "meta")
-    except Exception:  # numbers were read, or an operation has no meta version
+    except Exception as problem:  # numbers were read, or an operation has no meta version
+        if isinstance(problem, NotImplementedError) and not str(problem):
+            raise  # the untouched stub
         seen["stopped"] = True
     seen["crossing"] = guard.crossing
     return seen
@@ -136,7 +138,7 @@ def predicted_shapes(names, batch, tokens, d_model, h):
     if not isinstance(shapes, dict):
         raise TypeError(f"predict_shapes returned {_kind(shapes)}, not a dict")
     return {
-        str(key): [size if isinstance(size, int) else str(size) for size in shape]
+        str(key): [int(size) if hasattr(size, "__index__") else str(size) for size in shape]
         if isinstance(shape, (tuple, list))
         else str(shape)
         for key, shape in shapes.items()
@@ -146,11 +148,14 @@ def predicted_shapes(names, batch, tokens, d_model, h):
 
 def predicted_parameters(names, sizes):
     """The predicted number of parameters for each pair (d_model, h)."""
-    numbers = [names["predict_parameters"](d_model, h) for d_model, h in sizes]
-    return {
-        f"d_model = {d_model}, h = {h}": int(number) if number == int(number) else float(number)
-        for (d_model, h), number in zip(sizes, numbers, strict=True)
-    }
+    seen = {}
+    for d_model, h in sizes:
+        number = names["predict_parameters"](d_model, h)
+        if not hasattr(number, "__float__"):
+            raise TypeError(f"predict_parameters returned {_kind(number)}, not a number")
+        number = float(number)
+        seen[f"d_model = {d_model}, h = {h}"] = int(number) if number.is_integer() else number
+    return seen
 
 
 # ------------------------------------------------------------------------------------------------------ attention
@@ -281,13 +286,12 @@ def _clones(names, module, N):
 
 def clone_list(names, weight, bias, N):
     """What kind of list comes back, how many linears are in it, and how many parameters a parent finds through it."""
-    copies = names["clones"](_linear(weight, bias), N)
+    copies = _clones(names, _linear(weight, bias), N)
     parent = nn.Module()
     parent.copies = copies
     return {
         "kind": "ModuleList" if isinstance(copies, nn.ModuleList) else type(copies).__name__,
-        "length": len(copies) if hasattr(copies, "__len__") else -1,
-        "linears": sum(isinstance(copy, nn.Linear) for copy in copies) if hasattr(copies, "__getitem__") else -1,
+        "linears": sum(isinstance(copies[i], nn.Linear) for i in range(len(copies))),
         "parameters": len(list(parent.parameters())),
     }
 
@@ -351,7 +355,7 @@ def clone_side_effects(names, weight, bias, N):
 def clone_dtype(names, weight, bias, N):
     """Dtypes of the copies' weights."""
     copies = _clones(names, _linear(weight, bias), N)
-    return {"dtypes": ", ".join(dict.fromkeys(_dtype(copies[i].weight) for i in range(N)))}
+    return {"copies": ", ".join(dict.fromkeys(_dtype(copies[i].weight) for i in range(N)))}
 
 
 def clone_on_meta(names, weight, bias, N):
@@ -454,7 +458,7 @@ def pad(names, tokens, pad):
 def pad_kind(names, tokens, pad):
     """Dtype of the padding mask, and whether tokens were changed."""
     watch = _Watch(tokens=tokens)
-    return {"dtype": _dtype(names["padding_mask"](tokens, pad)), "changed": watch.changed()}
+    return {"mask": _dtype(names["padding_mask"](tokens, pad)), "changed": watch.changed()}
 
 
 def causal(names, size):
@@ -464,7 +468,7 @@ def causal(names, size):
 
 def causal_kind(names, size):
     """Dtype of the causal mask."""
-    return {"dtype": _dtype(names["causal_mask"](size))}
+    return {"mask": _dtype(names["causal_mask"](size))}
 
 
 def causal_on_meta(names, size):
@@ -546,7 +550,11 @@ def _module(names, h, weights, biases, dropout=0.0):
 
 def _fill(mha, weights, biases):
     with torch.no_grad():
-        for linear, weight, bias in zip(_linears(mha), weights, biases, strict=True):
+        for i, (linear, weight, bias) in enumerate(zip(_linears(mha), weights, biases, strict=True)):
+            if linear.bias is None:
+                raise AttributeError(f"`linears[{i}]` has no bias")
+            if linear.weight.shape != weight.shape:
+                raise TypeError(f"`linears[{i}]` has a weight {tuple(linear.weight.shape)}, not {tuple(weight.shape)}")
             linear.weight.copy_(weight)
             linear.bias.copy_(bias)
 
@@ -566,9 +574,7 @@ def _call(mha, *arguments, **options):
     if isinstance(output, (tuple, list)):
         raise TypeError(f"the module returned {_kind(output)}; the output alone is wanted, the weights stay in `attn`")
     attn = getattr(mha, "attn", None)
-    if not isinstance(attn, torch.Tensor):
-        raise AttributeError(f"after a call, `attn` is {_kind(attn)}, not the weights (B, h, Tq, Tk)")
-    return {"output": _tensor(output, "the module"), "attn": attn}
+    return {"output": _tensor(output, "the module"), "attn": attn if isinstance(attn, torch.Tensor) else _kind(attn)}
 
 
 def _ask(mha, query, key, value, mask):
@@ -609,15 +615,15 @@ def module_parts(names, sizes):
 
 
 def module_refusal(names, sizes):
-    """What kind of error each size (h, d_model) gives when the module is made: "" for none, and the message."""
+    """What comes of making the module with each size (h, d_model): "made", "refused", or the name of another error."""
     seen = {}
     for h, d_model in sizes:
         try:
             names["MultiHeadedAttention"](h, d_model)
-            seen[f"{d_model} / {h}"] = ""
+            seen[f"{d_model} / {h}"] = "made"
         except (AssertionError, ValueError):
             seen[f"{d_model} / {h}"] = "refused"
-        except NotImplementedError:  # the stub
+        except NotImplementedError:  # the untouched stub
             raise
         except Exception as problem:
             seen[f"{d_model} / {h}"] = type(problem).__name__
@@ -641,13 +647,17 @@ def module_heads_in_another_order(names, h, weights, biases, other_weights, othe
     return {**usual, "output_reordered": other["output"]}
 
 
-def module_calls(names, h, weights, biases, query, key, value, short_query):
-    """attn after a call and after a second one with fewer queries; the output of the first call made again."""
+def module_attn(names, h, weights, biases, query, key, value, short_query):
+    """attn after a call, and after a second one with other queries; the output of the first call made again."""
     mha = _module(names, h, weights, biases)
     first = _call(mha, query, key, value)
     second = _call(mha, short_query, key, value)
     again = _call(mha, query, key, value)
-    return {"first": first["attn"], "second": second["attn"], "output": first["output"], "again": again["output"]}
+    return {
+        "attn": first["attn"],
+        "attn of a second call": second["attn"],
+        "output of the same call again": again["output"],
+    }
 
 
 def module_gradients(names, h, weights, biases, query, key, value, mask, direction):
@@ -685,7 +695,7 @@ def module_evaluation(names, h, weights, biases, x, dropout):
     """Output and attn of two calls in evaluation, of a module that was made with dropout."""
     mha = _module(names, h, weights, biases, dropout=dropout)
     one, two = _call(mha, x, x, x), _call(mha, x, x, x)
-    return {"output": one["output"], "attn": one["attn"], "output_again": two["output"], "attn_again": two["attn"]}
+    return {**one, "output_again": two["output"]}
 
 
 def module_training(names, h, weights, biases, x, dropout):
@@ -710,7 +720,7 @@ def module_on_meta(names, h, weights, biases, query, key, value, mask):
     """Whether a call stays on the device of module and inputs."""
     mha = _module(names, h, weights, biases).to("meta")
     query, key, value, mask = (tensor.to("meta") for tensor in (query, key, value, mask))
-    return _on_meta(lambda: _call(mha, query, key, value, mask=mask))
+    return _on_meta(lambda: {"output": _call(mha, query, key, value, mask=mask)["output"]})
 
 
 # ------------------------------------------------------------------------------- load_torch_weights, silence_head
@@ -784,7 +794,7 @@ def load_dtype(names, h, weights, biases, x):
     """Dtype and output of the loaded module."""
     mha, _ = _load(names, h, weights, biases)
     output = mha(x, x, x)
-    return {"dtype": _dtype(output), "output": output}
+    return {"output of a float64 module": _dtype(output), "output": output}
 
 
 def silence(names, h, weights, biases, x, heads):
@@ -806,11 +816,10 @@ def silence_output(names, h, weights, biases, x, heads):
 
 
 def silence_attn(names, h, weights, biases, x, head):
-    """attn before and after a head was silenced."""
+    """attn after a head was silenced."""
     mha = _module(names, h, weights, biases)
-    before = _call(mha, x, x, x)["attn"].detach().clone()
     names["silence_head"](mha, head)
-    return {"attn": _call(mha, x, x, x)["attn"], "attn_before": before}
+    return {"attn": _call(mha, x, x, x)["attn"]}
 
 
 def silence_for_good(names, h, weights, biases, x, other, head):
@@ -821,5 +830,3 @@ def silence_for_good(names, h, weights, biases, x, other, head):
     first = _call(mha, x, x, x)["output"]
     mha.eval()
     return {"first": first, "other": _call(mha, other, other, other)["output"], "again": _call(mha, x, x, x)["output"]}
-
-

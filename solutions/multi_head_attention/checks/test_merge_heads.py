@@ -1,7 +1,7 @@
 """Rules for `merge_heads`."""
 
 import torch
-from mha_inputs import gradients, one_device, unchanged
+from mha_inputs import dtypes, gradients, one_device, unchanged
 
 from autograder.checking import stage
 from autograder.language import _
@@ -27,7 +27,9 @@ def test_each_head_fills_its_own_columns(answer, draw):
     )
 
 
-@stage("values", points=2, hint="Row t of the result: token t of head 0, then token t of head 1, then token t of head 2.")
+@stage(
+    "values", points=2, hint="Row t of the result: token t of head 0, then token t of head 1, then token t of head 2."
+)
 def test_heads_of_a_token_stand_side_by_side(answer, draw):
     """3 heads of width 2: a token's 6 numbers are the 2 of head 0, the 2 of head 1, the 2 of head 2."""
     answer.observe("merge", x=draw.normal(2, 3, 2, 2)).same("merged", axes=AXES)
@@ -64,7 +66,7 @@ def test_x_stays_as_it_was(answer, draw):
 def test_the_dtype_of_x_is_kept(answer, draw):
     """float32 in, float32 out; float64 in, float64 out."""
     for dtype in (torch.float32, torch.float64):
-        answer.observe("merge_dtype", x=draw.normal(2, 3, 4, 2, dtype=dtype)).same_plain("merged")
+        dtypes(answer.observe("merge_dtype", x=draw.normal(2, 3, 4, 2, dtype=dtype)), "merged")
 
 
 @stage("device", points=0.5, hint="A new tensor lies on the CPU. Give it `device=x.device`.")
