@@ -231,10 +231,7 @@ def _differences(course: Course, source: Source) -> Iterator[str]:
     name = source.assignment.name
     released = course.released / name
     with tempfile.TemporaryDirectory(prefix="compared-") as temporary:
-        built = Path(temporary) / "source" / name
-        built.mkdir(parents=True)
-        _write_source(source, built, released)
-        folder = generate(built, Path(temporary))
+        folder = generate(refresh_source(course, source), Path(temporary))
         wanted = {path.relative_to(folder): path for path in _files(folder)}
         present = {path.relative_to(released): path for path in _files(released)}
         for path in sorted(wanted.keys() | present.keys()):

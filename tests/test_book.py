@@ -1,7 +1,10 @@
 """The book: it builds without a warning, proves what it says, and can be used by everyone."""
 
 import ast
+import gzip
+import itertools
 import re
+import sys
 
 import pytest
 import torch
@@ -47,6 +50,10 @@ def test_a_claim_is_proven_by_an_assert_that_runs_when_its_page_is_built(number,
     assert all(re.search(r"^\s*assert ", code, re.M) for code in cells)
 
 
+def test_every_claim_of_the_course_is_proven():
+    assert sorted(CLAIMS) == list(range(1, 28))
+
+
 @pytest.mark.parametrize("page", CHAPTERS)
 def test_every_chapter_has_the_same_order(page):
     headings = re.findall(r"^## (.+)$", source(page), re.M)
@@ -89,6 +96,13 @@ def test_the_exercises_page_names_the_points_that_the_notebook_gives():
     }
     told = dict(re.findall(r"^\| \d+ \| \[`(\w+)`\]\([^)]*\) \| (\d+) \|", source("exercises"), re.M))
     assert {name: int(p) for name, p in told.items()} == points
+
+
+def test_every_chapter_that_a_check_tells_to_reread_exists():
+    settings = (ROOT / "solutions" / "multi_head_attention" / "assignment.toml").read_text(encoding="utf-8")
+    named = re.findall(r'^chapter = "(.+)"$', settings, re.M)
+    assert named
+    assert set(named) <= set(PAGES)
 
 
 # The build
@@ -149,8 +163,17 @@ def test_with_the_zip_the_exercises_page_offers_it(tmp_path):
 
 
 def test_no_page_is_heavy(site):
+    """Each page with all it could load, packed as a server sends it."""
     for page in site.glob("book/*.html"):
-        assert page.stat().st_size < 1_000_000, page.name
+        text = page.read_text(encoding="utf-8")
+        parts = {page} | {
+            (page.parent / part.split("?")[0]).resolve()
+            for part in re.findall(r'(?:src|href)="(\.\./_[^"]+?\.(?:js|css|svg|png)[^"]*)"', text)
+        }
+        if "mathjax" in text:
+            parts |= set((site / "_static" / "mathjax").rglob("*.js"))
+        size = sum(len(gzip.compress(part.read_bytes())) for part in parts)
+        assert size < 1_000_000, f"{page.name}: {size:,} bytes"
 
 
 # In a browser
@@ -238,7 +261,8 @@ def arithmetic(browser, address):
 
     def run(name, expression):
         page = next(page for page, figure in INTERACTIVE if figure == name)
-        tab.goto(f"{address}/book/{page}.html")
+        if not tab.url.endswith(f"/{page}.html"):
+            tab.goto(f"{address}/book/{page}.html")
         return tab.evaluate(f"(() => {{ const f = courseFigures.arithmetic.{name}; return {expression}; }})()")
 
     yield run
@@ -261,3 +285,64 @@ def test_split_puts_numbers_where_torch_puts_them(arithmetic):
     ):
         tables = arithmetic("split", f"[0, 1, 2, 3].map(i => f.table(f.{rule}, i))")
         assert tables == expected[0].tolist()
+
+
+def test_mask_axes_aligns_as_torch_does(arithmetic):
+    shapes = [(2, 8, 10, 10), (2, 1, 10), (2, 1, 1, 10), (8, 1, 10), (1, 1, 10), (2, 1, 10, 10), (8, 10, 10)]
+    for a, b in itertools.product(shapes, shapes):
+        try:
+            expected = list(torch.broadcast_shapes(a, b))
+        except RuntimeError:
+            expected = None
+        assert arithmetic("mask_axes", f"f.broadcast({list(a)}, {list(b)})") == expected
+
+
+def test_strides_are_those_of_torch(arithmetic):
+    heads = torch.arange(12).view(1, 2, 3, 2)
+    for name, tensor in (
+        ("heads", heads),
+        ("transposed", heads.transpose(1, 2)),
+        ("copied", heads.transpose(1, 2).contiguous()),
+    ):
+        state = arithmetic("strides", f"f.STATES.{name}")
+        assert state["sizes"] == list(tensor.shape)
+        assert state["strides"] == list(tensor.stride())
+        strip = torch.as_strided(tensor, (12,), (1,)).tolist()
+        assert state["storage"] == strip
+        for axis in range(4):
+            first = tensor.select(axis, 0).flatten()[0].item()
+            passed = [tensor[tuple(n if a == axis else 0 for a in range(4))].item() for n in range(tensor.size(axis))]
+            cells = arithmetic("strides", f"f.walk(f.STATES.{name}, {axis})")
+            assert [strip[cell] for cell in cells] == passed
+            assert passed[0] == first
+        if name != "heads":
+            try:
+                tensor.view(1, 3, 4)
+                possible = True
+            except RuntimeError:
+                possible = False
+            assert arithmetic("strides", f"f.canJoin(f.STATES.{name}, 2)") == possible
+
+
+def test_w_o_adds_up_as_torch_does(arithmetic):
+    concat, weight, bias = (
+        torch.tensor(arithmetic("w_o", f"f.{name}"), dtype=torch.float64) for name in ("CONCAT", "W_O", "BIAS")
+    )
+    for on in itertools.product([True, False], repeat=4):
+        lit = concat * torch.tensor(on).repeat_interleave(2)
+        expected = torch.nn.functional.linear(lit, weight.T, bias)
+        assert arithmetic("w_o", f"f.output({list(map(int, on))}.map(Boolean))") == expected.tolist()
+
+
+def test_the_still_pictures_show_the_numbers_of_the_scripts(arithmetic):
+    sys.path.insert(0, str(BOOK))
+    from figures import split, strides, w_o
+
+    assert arithmetic("w_o", "f.output([true, true, true, true])") == w_o.OUTPUT
+    assert arithmetic("w_o", "f.W_O") == w_o.W_O
+    for name, _, sizes, steps, storage in strides.STATES:
+        state = arithmetic("strides", f"f.STATES.{name}")
+        assert (state["sizes"], state["strides"], state["storage"]) == (list(sizes), list(steps), storage)
+    for rule in ("right", "wrong"):
+        for head, row, col in itertools.product(range(4), range(3), range(4)):
+            assert arithmetic("split", f"f.{rule}({head}, {row}, {col})") == getattr(split, rule)(head, row, col)

@@ -6,6 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -17,6 +18,7 @@ from autograder.course import Source
 from autograder.grading.submission import Grader
 from autograder.results import GATING_STAGES, STAGES
 
+ROOT = Path(__file__).parents[1]
 POINTS = {
     "predict": 8,
     "attention": 15,
@@ -75,6 +77,12 @@ def test_each_task_names_its_minutes_and_its_chapter(source: Source, notebook: A
 def test_the_first_cell_gives_the_promised_names(source: Source, notebook: Any) -> None:
     imports = next(cell for cell in notebook.cells if cell.metadata["nbgrader"]["grade_id"] == "imports").source
     assert imports.replace("\nfrom autograder import check", "").split() == source.assignment.namespace.split()
+
+
+def test_chapters_are_named_as_the_book_names_them(source: Source) -> None:
+    for slug, title in source.assignment.chapters.items():
+        page = ROOT / "book" / f"{slug}.md"
+        assert f"\n# {title}\n" in "\n" + page.read_text(encoding="utf-8"), slug
 
 
 # -- the rules --------------------------------------------------------------------------------------------------------

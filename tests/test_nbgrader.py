@@ -39,18 +39,16 @@ class Graded:
         return self.course.root
 
 
-def graded(root: Path, of: Path) -> Graded:
+def graded(root: Path, of: Path, grader: Grader) -> Graded:
     course = copy_course(root, of)
-    source = course.source()
-    name = source.assignment.name
+    name = course.source().assignment.name
     nbgrader(root, "generate_assignment", name, "--force")
     sample_class.build(course, root / "submitted", nbgrader=True)
     said = nbgrader(root, "autograde", name).said
-    with Grader.open(source, seed=SEED) as grader:
-        ours = {
-            folder.name: grader.grade(folder.name, folder / name / f"{name}.ipynb")
-            for folder in sorted((root / "submitted").iterdir())
-        }
+    ours = {
+        folder.name: grader.grade(folder.name, folder / name / f"{name}.ipynb")
+        for folder in sorted((root / "submitted").iterdir())
+    }
     return Graded(course, name, said, ours)
 
 
@@ -64,12 +62,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def second(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Graded:
-    return graded(tmp_path_factory.mktemp("second"), built)
+    with Grader.open(Course(built).source(), seed=SEED) as own:
+        return graded(tmp_path_factory.mktemp("second"), built, own)
 
 
 @pytest.fixture(scope="module")
-def main_course(tmp_path_factory: pytest.TempPathFactory) -> Graded:
-    return graded(tmp_path_factory.mktemp("main"), ROOT)
+def main_course(tmp_path_factory: pytest.TempPathFactory, grader: Grader) -> Graded:
+    assert grader.seed == SEED
+    return graded(tmp_path_factory.mktemp("main"), ROOT, grader)
 
 
 def assert_same_grades(course: Graded) -> None:
@@ -387,12 +387,22 @@ def mangled(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Graded:
         path = root / "submitted" / student / NAME / f"{NAME}.ipynb"
         path.parent.mkdir(parents=True)
         path.write_bytes(data)
+    solved = files["utf-16"]
+    for student, names in {
+        "renamed": ["hw (1).ipynb"],
+        "two of them": [f"{NAME}.ipynb", "old try.ipynb"],
+        "which one": ["a.ipynb", "b.ipynb"],
+    }.items():
+        for name in names:
+            path = root / "submitted" / student / NAME / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(solved)
     nbgrader(root, "generate_assignment", NAME, "--force")
     said = nbgrader(root, "autograde", NAME).said
     return Graded(course, NAME, said, {})
 
 
-@pytest.mark.parametrize("student", [damage.__name__ for damage in FULL_MARKS] + ["utf-16"])
+@pytest.mark.parametrize("student", [damage.__name__ for damage in FULL_MARKS] + ["utf-16", "renamed", "two of them"])
 def test_a_damaged_notebook_costs_no_marks(mangled: Graded, student: str) -> None:
     assert gradebook(mangled.root, NAME)[student].scores == {"moving_average": 6, "Standardize": 4}
     notebook = nbformat.read(mangled.root / "autograded" / student / NAME / f"{NAME}.ipynb", 4)
@@ -403,7 +413,7 @@ def test_a_damaged_notebook_costs_no_marks(mangled: Graded, student: str) -> Non
     assert sorted(graded_cells) == ["check-Standardize", "check-moving_average"]
 
 
-@pytest.mark.parametrize("student", ["null", "list", "pdf", "nothing", "another"])
+@pytest.mark.parametrize("student", ["null", "list", "pdf", "nothing", "another", "which one"])
 def test_what_is_no_submission_needs_manual_grading_and_stops_nobody(mangled: Graded, student: str) -> None:
     grades = gradebook(mangled.root, NAME)[student]
     assert set(grades.scores.values()) == {None}

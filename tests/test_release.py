@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from course_copies import copy_course
+from course_copies import build_root, copy_course
 
 from autograder import recordings, release
 from autograder.collecting import collect
@@ -124,4 +124,5 @@ def test_the_zip_unpacks_into_one_folder_with_all_that_a_learner_needs(released:
 
 
 def test_the_committed_exercises_are_what_the_source_gives(course: Course, source: Source) -> None:
+    build_root()
     assert release.differences(course, source) == []

@@ -77,6 +77,12 @@ def test_a_syntax_error_names_its_line(sandbox: Sandbox) -> None:
         "",
         "# only a comment",
         "import sys\nsys.stdout.close()",
+        "x = 1\r\ny = 2\r\n",
+        "exit",
+        "?print",
+        "%load_ext autoreload\n%autoreload 2",
+        "%%time\nx = 1",
+        "%%html\n<b>bold</b>",
     ],
 )
 def test_what_notebooks_hold_does_no_harm(sandbox: Sandbox, code: str) -> None:
@@ -92,6 +98,10 @@ def test_what_notebooks_hold_does_no_harm(sandbox: Sandbox, code: str) -> None:
         ("input('name?')", "EOFError"),
         ("import sys\nsys.exit('done')", "SystemExit"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("breakpoint()", "BdbQuit"),
+        ("%run nothing.py", "Exception"),
+        ("a = 1\x00", "SyntaxError"),
+        ("a = '\ud800'", "UnicodeEncodeError"),
         ("def f():\n    return f()\nf()", "RecursionError"),
         ("class Odd(BaseException):\n    def __str__(self):\n        raise ValueError\nraise Odd", "Odd"),
         ("raise ValueError('x' * 100_000)", "ValueError"),
@@ -103,7 +113,7 @@ def test_every_exception_becomes_a_problem(sandbox: Sandbox, code: str, kind: st
     assert problem is not None
     assert problem.kind == kind
     assert len(problem.message) <= 2_000
-    assert 1 <= len(problem.lines) <= 20
+    assert len(problem.lines) <= 20
     assert "answer" in outcome.defined
 
 
@@ -456,9 +466,12 @@ def test_nothing_is_left_after_closing(tmp_path: Path, unsandboxed: bool) -> Non
 @linux
 @pytest.mark.parametrize("unsandboxed", [False, True])
 def test_nothing_is_left_when_the_grader_is_killed(tmp_path: Path, unsandboxed: bool) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
     script = f"""
-        import sys, threading, time
+        import sys, tempfile, threading
         from pathlib import Path
+        tempfile.tempdir = {str(folder)!r}
         sys.path[:0] = {sys.path!r}
         from test_sandbox import processes_of
         from sandbox_support import opened, ran
@@ -474,6 +487,7 @@ def test_nothing_is_left_when_the_grader_is_killed(tmp_path: Path, unsandboxed: 
     grader.wait()
     grader.stdout.close()
     assert gone(processes)
+    assert not list(folder.iterdir())
 
 
 def test_a_sandbox_belongs_to_the_process_that_opened_it(isolated: Sandbox) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -16,6 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
 from autograder import notebooks
 from autograder.course import Assignment
+from autograder.grading.finding import Found
 from autograder.language import _
 from autograder.notebooks import Unreadable
 
@@ -33,10 +33,10 @@ class _Submitted:
     place: str = ""
 
 
-def readable(path: Path, stub: Any, assignment: Assignment) -> Any:
+def readable(found: Found, stub: Any, assignment: Assignment) -> Any:
     """The submission as a notebook of today's format, or the stubs where it cannot be read. Never raises."""
     try:
-        data = notebooks.read_file(path)
+        data = found.read()
         notebooks.read(data, assignment)
         return repaired(notebooks.parse(data), stub, assignment)
     except Unreadable as problem:

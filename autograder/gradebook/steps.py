@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import secrets
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ from traitlets import Bool, Integer
 from autograder.course import Course, CourseError, Source
 from autograder.gradebook.repairing import readable, unreadable
 from autograder.gradebook.saving import save_result
+from autograder.grading.class_run import draw_seed, grade_found
+from autograder.grading.finding import Found, NothingFound, find
 from autograder.grading.submission import Grader
 from autograder.language import _
 from autograder.pages.panel import panel_html
@@ -39,7 +41,7 @@ class _Kept:
         self.source, self.assignment, self.files = source, source.assignment, _state(source.assignment.folder)
         self.stub = stub_notebook(source)
         self._open = contextlib.ExitStack()
-        drawn = secrets.randbelow(1 << 31) if seed is None else seed
+        drawn = draw_seed() if seed is None else seed
         self.grader = self._open.enter_context(Grader.open(source, seed=drawn, unsandboxed=unsandboxed))
 
     def close(self) -> None:
@@ -54,6 +56,25 @@ _kept: dict[Path, _Kept] = {}
 def _close_all() -> None:
     while _kept:
         _kept.popitem()[1].close()
+
+
+def take_the_one_notebook(assignment: str, notebooks: list[str], **_more: Any) -> None:
+    """nbgrader's hook before a submission: a notebook under another name is taken for the one that was asked for.
+
+    nbgrader skips it by its name; SubmissionReader then looks for what is there.
+    """
+    wanted = f"{assignment}.ipynb"
+    if notebooks and all(Path(path).name != wanted for path in notebooks):
+        notebooks[:] = [str(Path(notebooks[0]).parent / wanted)]
+
+
+def _found(folder: Path, student: str) -> Found:
+    """The submission in a folder `submitted/STUDENT/ASSIGNMENT`, found as `autograder grade` finds it."""
+    try:
+        (found,) = find([folder], folder.name)
+    except (NothingFound, ValueError) as problem:
+        return Found(student, folder, reason=str(problem))
+    return replace(found, student=student)
 
 
 def _state(folder: Path) -> tuple[tuple[str, int, int], ...]:
@@ -94,8 +115,10 @@ class GradeInSandbox(NbGraderPreprocessor):
         directory = self.parent.parent.coursedir
         kept = self.kept(Path(directory.root), about["assignment"])
         folder = directory.format_path(directory.submitted_directory, about["student"], about["assignment"])
-        result = kept.grader.grade(about["student"], Path(folder) / f"{about['notebook']}.ipynb")
+        result = grade_found(kept.grader, _found(Path(folder), about["student"]))
         about["graded"] = result, kept.assignment  # for SaveGrades
+        for flag in result.flags:
+            self.log.warning("%s: %s", result.student, flag)
         if result.status == "graded":
             self.log.info("%s: %g of %g points", result.student, result.score, result.max_score)
         else:
@@ -147,7 +170,7 @@ class SubmissionReader(NotebookExporter):
             return super().from_filename(filename, resources=resources, **more)  # type: ignore[no-any-return]
         path = Path(filename)
         resources = {**(resources or {}), "metadata": {"name": path.stem, "path": str(path.parent)}}
-        notebook = readable(path, self._kept.stub, self._kept.assignment)
+        notebook = readable(_found(path.parent, path.parent.parent.name), self._kept.stub, self._kept.assignment)
         return self.from_notebook_node(notebook, resources=resources, **more)  # type: ignore[no-any-return]
 
 

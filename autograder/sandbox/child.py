@@ -69,6 +69,9 @@ class Shell(InteractiveShell):  # type: ignore[misc]
         """`%matplotlib`: figures are drawn into memory."""
         return None, "agg"
 
+    def ask_exit(self) -> None:
+        """`exit`: the notebook goes on."""
+
     def enable_gui(self, gui: str | None = None) -> None:
         """`%gui`: there is none."""
 

@@ -11,6 +11,7 @@ import functools
 import os
 import struct
 import tempfile
+import time
 from collections.abc import Iterable, Sequence
 
 from autograder.observations import Limits
@@ -188,9 +189,11 @@ def limit(limits: Limits, *, processes: bool) -> bool:
         import resource
     except ImportError:
         return False
+    # What a process that was not forked has spent on starting does not count.
+    seconds = limits.cpu_seconds + int(time.process_time())
     wanted = [
         # The kernel asks at the first number and kills at the second.
-        (resource.RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 1),
+        (resource.RLIMIT_CPU, seconds, seconds + 1),
         (resource.RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes),
         (resource.RLIMIT_NOFILE, limits.open_files, limits.open_files),
         (resource.RLIMIT_CORE, 0, 0),

@@ -139,6 +139,7 @@ class Zygote:
         program = filters.system_call_program() if self._isolated else None
         settings = {
             "confined": self._isolated,
+            "base": str(self._base),
             "limits": dataclasses.asdict(limits),
             "readable": [*self._view.allowed, "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"],
             "landlock": filters.landlock_version() if self._isolated else 0,

@@ -68,9 +68,8 @@ def open_sandbox(
 class Sandbox:
     """A zygote and its children. Does one job at a time; a worker that wants two opens two.
 
-    isolation: "namespaces" or "none". means: how that is done, one of `OWN`, `BUBBLEWRAP`,
-    `PLAIN`, `SPAWNED`. layers: what stands around a child, by name. restarts: how often the zygote had
-    to be started again.
+    isolation: "namespaces" or "none". means: how that is done, one of `OWN`, `BUBBLEWRAP`, `PLAIN`, `SPAWNED`.
+    layers: what stands around a child, by name. restarts: how often the zygote had to be started again.
     """
 
     def __init__(self, probes: Path, limits: Limits, unsandboxed: bool, namespace_code: str) -> None:
@@ -90,12 +89,7 @@ class Sandbox:
         try:
             self._start()
         except Lost as problem:
-            self.close()
-            kind = SandboxBroken if unsandboxed else NoIsolation
-            raise kind(f"The sandbox does not start. {problem}") from problem
-        except BaseException:
-            self.close()
-            raise
+            raise SandboxBroken(f"The sandbox does not start. {problem}") from problem
 
     def __enter__(self) -> Sandbox:
         return self
@@ -135,19 +129,18 @@ class Sandbox:
 
     def _start(self) -> None:
         self._zygote = self._new_zygote()
-        # An empty job shows that a child can be had at all, and what stands around it.
-        self._do(self._zygote, Job((), ()))
         if self._plan is not None:
             self._send_plan(self._zygote)
 
     def _new_zygote(self) -> Zygote | Spawner:
-        def new(means: str) -> Zygote:
-            return Zygote(self._probes, self.limits, means, self._namespace_code)
+        def new(means: str) -> Zygote | Spawner:
+            if means == SPAWNED:
+                return self._tried(Spawner(self._probes, self.limits, self._namespace_code))
+            return self._tried(Zygote(self._probes, self.limits, means, self._namespace_code))
 
-        if self.means == SPAWNED:
-            return Spawner(self._probes, self.limits, self._namespace_code)
-        if self.means == PLAIN:
-            return new(PLAIN)
+        if self.isolation == "none":
+            return new(self.means)
+        refusal = NoIsolation("Bubblewrap does not isolate learners' code any more.")
         if self.means != BUBBLEWRAP:
             try:
                 return new(OWN)
@@ -162,6 +155,17 @@ class Sandbox:
         except NoIsolation:
             raise refusal from None
         self.means = BUBBLEWRAP
+        return zygote
+
+    def _tried(self, zygote: Zygote | Spawner) -> Zygote | Spawner:
+        """An empty job shows that a child can be had at all, and what stands around it."""
+        try:
+            self._do(zygote, Job((), ()))
+        except BaseException as problem:
+            zygote.close()
+            if isinstance(problem, Lost) and self.isolation != "none":
+                raise NoIsolation(f"Learners' code cannot be isolated here. {problem}") from problem
+            raise
         return zygote
 
     def _attempt(self, action: Any) -> Any:
@@ -211,6 +215,7 @@ class Sandbox:
         assert self._plan is not None
         unknown = zygote.give_plan(self._plan)
         if unknown:
+            self._plan, self._places = None, 0
             raise SandboxBroken(f"No probe is called {', '.join(unknown)} in {self._probes}.")
 
     def _do(self, zygote: Zygote | Spawner, job: Job) -> Outcome:

@@ -19,6 +19,7 @@ engine.expose()
 import base64  # noqa: E402
 import contextlib  # noqa: E402
 import gc  # noqa: E402
+import shutil  # noqa: E402
 import signal  # noqa: E402
 import socket  # noqa: E402
 import time  # noqa: E402
@@ -43,6 +44,7 @@ class Zygote:
         self._control = control
         self._keeper = keeper
         self._confined: bool = settings["confined"]
+        self._base: str = settings["base"]
         self._limits = Limits(**settings["limits"])
         self._readable: list[str] = settings["readable"]
         self._program = base64.b64decode(settings["program"]) if settings["program"] else None
@@ -60,6 +62,8 @@ class Zygote:
         finally:
             if self._running is not None:
                 self._end(self._running, 0)
+            if not self._confined:
+                shutil.rmtree(self._base, ignore_errors=True)
 
     def _serve(self) -> None:
         while True:

@@ -6,6 +6,8 @@ the script's FACTS. In sentences, `{h}` and the like are filled in by the script
 may move them.
 """
 
+# ruff: noqa: E501 (a sentence that is translated stays in one piece)
+
 EN = {
     "shape_walk": {
         "alt": (
@@ -142,13 +144,13 @@ EN = {
         "read": "read in order: {numbers}",
         "state_heads": "heads",
         "state_transposed": "heads.transpose(1, 2)",
-        "state_copied": "… .contiguous()",
+        "state_copied": "heads.transpose(1, 2).contiguous()",
         "choose_state": "tensor",
         "choose_axis": "walk along",
         "lamp_heads": "h and d_k are not neighbours yet",
         "lamp_off": "can I view h and d_k as one axis? no",
         "lamp_on": "can I view h and d_k as one axis? yes",
-        "say": "One step along {axis} is {step} cells in storage. Cells passed: {cells}.",
+        "say": "{tensor}: one step along {axis} is {step} cells in storage. Cells passed: {cells}.",
     },
     "w_o": {
         "alt": (

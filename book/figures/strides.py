@@ -1,5 +1,8 @@
 """F3. One strip of storage under three tensors, and whether the last two axes can become one."""
 
+from itertools import product
+from operator import mul
+
 from figures.drawing import HEADS, Drawing
 
 # (name, axes, sizes, strides, what lies in storage): B = 1, h = 2, T = 3, d_k = 2
@@ -31,8 +34,7 @@ def draw(labels, theme):
             on = can_join(sizes, strides, 2)
             mark = ("● " if on else "○ ") + labels["lamp_on" if on else "lamp_off"]
             d.text(14, y + 84, mark, size=13, anchor="start", bold=True, fill=theme["good" if on else "bad"])
-        order = [b * strides[0] + i * strides[1] + j * strides[2] + k * strides[3]
-                 for b in range(sizes[0]) for i in range(sizes[1]) for j in range(sizes[2]) for k in range(sizes[3])]  # fmt: skip
+        order = [sum(map(mul, at, strides)) for at in product(*map(range, sizes))]
         read = labels["read"].format(numbers=" ".join(str(storage[o]) for o in order))
         d.text(14, y + 104, read, size=13, anchor="start", fill=theme["soft"])
     return d.svg()

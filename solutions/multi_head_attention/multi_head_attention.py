@@ -33,6 +33,7 @@
 #   at one key at least. A forbidden key gets a weight of exactly 0.
 # - Never change a tensor or a module that you are given, unless the task says so. The output has the dtype and the device
 #   of the input.
+# - Stay in PyTorch from the input to the output, so that gradients flow back.
 #
 # **The symbols.** B sentences in a batch, T tokens in a sentence (Tq queries, Tk keys), d_model numbers per token, h heads,
 # d_k = d_model / h numbers per token and head. Heads are counted from 0. In the paper: d_model = 512, h = 8, d_k = 64.
@@ -105,6 +106,7 @@ check("predict")
 #
 # - `query` (..., Tq, d_k), `key` (..., Tk, d_k), `value` (..., Tk, d_v). In front may stand any axes: none, (B), (B, h).
 # - `mask` broadcasts to (..., Tq, Tk). Where it is 0 or `False`, the weight is exactly 0.
+# - Scores may be as large as 10,000, or as low as -10,000. All weights stay finite.
 # - `dropout` is a function, or `None`. It takes the weights and returns new ones. The values meet the new ones, and
 #   those are returned.
 #

@@ -6,6 +6,9 @@ Jupyter Book loads the live-code extension (thebe), which would fetch itself fro
 
 import re
 
+MATH_SCRIPTS = re.compile(
+    r'<script>window\.MathJax = .*?</script>|<script[^>]*src="[^"]*mathjax/startup\.js[^"]*"></script>'
+)
 ICON_SCRIPT = re.compile(r'<script[^>]*src="[^"]*scripts/fontawesome\.js[^"]*"[^>]*>\s*</script>')
 
 
@@ -17,12 +20,14 @@ def silence_thebe(app):
     app.registry.css_files[:] = [entry for entry in app.registry.css_files if "sphinx-thebe" not in entry[0]]
 
 
-def drop_icon_script(app, exception):
+def drop_scripts(app, exception):
     if exception is not None or app.builder.format != "html":
         return
     for page in app.builder.outdir.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         lighter = ICON_SCRIPT.sub("", text)
+        if 'class="math' not in text:  # Sphinx adds it to a page when a chapter below it has formulas
+            lighter = MATH_SCRIPTS.sub("", lighter)
         if lighter != text:
             page.write_text(lighter, encoding="utf-8")
     for heavy in (app.builder.outdir / "_static" / "scripts").glob("fontawesome.js*"):
@@ -31,4 +36,4 @@ def drop_icon_script(app, exception):
 
 def setup(app):
     app.connect("config-inited", lambda app, config: silence_thebe(app), priority=900)
-    app.connect("build-finished", drop_icon_script)
+    app.connect("build-finished", drop_scripts)

@@ -56,6 +56,11 @@ class _Watch:
         )
 
 
+def _leaves(**tensors):
+    """Copies that gather gradients, by name."""
+    return {name: tensor.clone().requires_grad_() for name, tensor in tensors.items()}
+
+
 def _gradients(output, direction, leaves):
     """How output, weighed by direction, depends on each leaf. `unreached`: leaves that no gradient reaches."""
     if output.requires_grad:
@@ -69,7 +74,7 @@ class _Crossing(RuntimeError):
     """An operation met tensors of two devices."""
 
 
-# These may move or pick numbers across devices on CUDA too. Only their first argument decides.
+# These may move or pick numbers across devices on CUDA too, so they are let pass.
 _MAY_CROSS = {
     "aten::_to_copy",
     "aten::copy_",
@@ -154,7 +159,7 @@ def predicted_parameters(names, sizes):
         if not hasattr(number, "__float__"):
             raise TypeError(f"predict_parameters returned {_kind(number)}, not a number")
         number = float(number)
-        seen[f"d_model = {d_model}, h = {h}"] = int(number) if number.is_integer() else number
+        seen[f"parameters for d_model = {d_model}, h = {h}"] = int(number) if number.is_integer() else number
     return seen
 
 
@@ -211,9 +216,9 @@ def attend_in_another_order(names, query, key, value, order):
 
 def attend_gradients(names, query, key, value, mask, direction):
     """Gradients of the output at query, key and value."""
-    leaves = {"query": query, "key": key, "value": value}
-    leaves = {name: tensor.clone().requires_grad_() for name, tensor in leaves.items()}
-    output = _attend(names, *leaves.values(), mask=mask)["output"]
+    leaves = _leaves(query=query, key=key, value=value)
+    # Clones are handed over: what writes into its arguments has a rule of its own, and autograd would refuse it here.
+    output = _attend(names, *(leaf.clone() for leaf in leaves.values()), mask=mask)["output"]
     return _gradients(output, direction, leaves)
 
 
@@ -383,8 +388,8 @@ def split_one_token(names, x, h, token, content):
 
 def split_gradients(names, x, h, direction):
     """Gradient of the heads at x."""
-    leaf = x.clone().requires_grad_()
-    return _gradients(_tensor(names["split_heads"](leaf, h), "split_heads"), direction, {"x": leaf})
+    leaves = _leaves(x=x)
+    return _gradients(_tensor(names["split_heads"](leaves["x"].clone(), h), "split_heads"), direction, leaves)
 
 
 def split_side_effects(names, x, h):
@@ -425,8 +430,8 @@ def merge_one_head(names, x, head, content):
 
 def merge_gradients(names, x, direction):
     """Gradient of the merged heads at x."""
-    leaf = x.clone().requires_grad_()
-    return _gradients(_tensor(names["merge_heads"](leaf), "merge_heads"), direction, {"x": leaf})
+    leaves = _leaves(x=x)
+    return _gradients(_tensor(names["merge_heads"](leaves["x"].clone()), "merge_heads"), direction, leaves)
 
 
 def merge_side_effects(names, x):
@@ -511,9 +516,9 @@ def mix_in_another_order(names, heads, weight, bias, other_heads, other_weight):
 
 def mix_gradients(names, heads, weight, bias, direction):
     """Gradients of the output at heads, weight and bias."""
-    leaves = {"heads": heads, "weight": weight, "bias": bias}
-    leaves = {name: tensor.clone().requires_grad_() for name, tensor in leaves.items()}
-    return _gradients(_mix(names, *leaves.values())["output"], direction, leaves)
+    leaves = _leaves(heads=heads, weight=weight, bias=bias)
+    output = _mix(names, *(leaf.clone() for leaf in leaves.values()))["output"]
+    return _gradients(output, direction, leaves)
 
 
 def mix_side_effects(names, heads, weight, bias):
@@ -663,9 +668,8 @@ def module_attn(names, h, weights, biases, query, key, value, short_query):
 def module_gradients(names, h, weights, biases, query, key, value, mask, direction):
     """Gradients of the output at the inputs and at W and b of the four linears; of b_K only whether one arrives."""
     mha = _module(names, h, weights, biases)
-    leaves = {"query": query, "key": key, "value": value}
-    leaves = {name: tensor.clone().requires_grad_() for name, tensor in leaves.items()}
-    output = _call(mha, *leaves.values(), mask=mask)["output"]
+    leaves = _leaves(query=query, key=key, value=value)
+    output = _call(mha, *(leaf.clone() for leaf in leaves.values()), mask=mask)["output"]
     for letter, linear in zip("QKVO", _linears(mha), strict=True):
         leaves[f"W_{letter}"] = linear.weight
         leaves[f"b_{letter}"] = linear.bias
@@ -811,7 +815,7 @@ def silence_output(names, h, weights, biases, x, heads):
     for head in heads:
         mha = _module(names, h, weights, biases)
         names["silence_head"](mha, head)
-        outputs[f"head {head}"] = _call(mha, x, x, x)["output"]
+        outputs[f"output without head {head}"] = _call(mha, x, x, x)["output"]
     return outputs
 
 
@@ -829,4 +833,8 @@ def silence_for_good(names, h, weights, biases, x, other, head):
     mha.train()
     first = _call(mha, x, x, x)["output"]
     mha.eval()
-    return {"first": first, "other": _call(mha, other, other, other)["output"], "again": _call(mha, x, x, x)["output"]}
+    return {
+        "output in training": first,
+        "output for another input": _call(mha, other, other, other)["output"],
+        "output of a second call": _call(mha, x, x, x)["output"],
+    }

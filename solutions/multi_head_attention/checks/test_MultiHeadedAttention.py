@@ -272,7 +272,12 @@ def test_dropout_on_the_weights_in_training(answer, draw):
     )
 
 
-@stage("dtype", points=0.5, hint="Do not convert. Where you need a new tensor, give it `dtype=query.dtype`.")
+@stage(
+    "dtype",
+    points=0.5,
+    chapter="devices",
+    hint="Do not convert. Where you need a new tensor, give it `dtype=query.dtype`.",
+)
 def test_the_dtype_of_the_input_is_kept(answer, draw):
     """A float32 module gives float32, a float64 module gives float64."""
     seen = answer.observe(
@@ -288,6 +293,7 @@ def test_the_dtype_of_the_input_is_kept(answer, draw):
 @stage(
     "device",
     points=0.5,
+    chapter="devices",
     hint="A constant like torch.tensor([...]) lies on the CPU. Make it a buffer, or give it `device=x.device`.",
 )
 def test_everything_stays_on_the_device_of_the_input(answer, draw):

@@ -235,7 +235,12 @@ def test_the_weights_returned_are_those_used(answer, draw):
     seen.same("weights", axes="B Tq Tk")
 
 
-@stage("dtype", points=0.5, hint="Do not convert. Where you need a new tensor, give it `dtype=query.dtype`.")
+@stage(
+    "dtype",
+    points=0.5,
+    chapter="devices",
+    hint="Do not convert. Where you need a new tensor, give it `dtype=query.dtype`.",
+)
 def test_the_dtype_of_the_input_is_kept(answer, draw):
     """float32 in, float32 out; float64 in, float64 out."""
     given = query_key_value(draw, 2, queries=3, keys=4, d_k=4, d_v=5)
@@ -248,6 +253,7 @@ def test_the_dtype_of_the_input_is_kept(answer, draw):
 @stage(
     "dtype",
     points=1,
+    chapter="devices",
     hint="exp(120) does not fit in float32. Subtract each row's maximum first, or use PyTorch's softmax.",
 )
 def test_large_scores_give_finite_weights(answer, draw):
@@ -263,6 +269,7 @@ def test_large_scores_give_finite_weights(answer, draw):
 @stage(
     "dtype",
     points=0,
+    chapter="devices",
     report=True,
     hint="Worth no points. float16 ends at 65,504: -1e9 does not fit, -inf and torch.finfo(scores.dtype).min do.",
 )
@@ -280,7 +287,12 @@ def test_half_precision(answer, draw):
         )
 
 
-@stage("device", points=0.5, hint="A constant like torch.tensor([...]) lies on the CPU. Give it `device=query.device`.")
+@stage(
+    "device",
+    points=0.5,
+    chapter="devices",
+    hint="A constant like torch.tensor([...]) lies on the CPU. Give it `device=query.device`.",
+)
 def test_everything_stays_on_the_device_of_the_input(answer, draw):
     """No operation mixes devices, and the results lie where the inputs lie."""
     one_device(

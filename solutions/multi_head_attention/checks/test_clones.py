@@ -83,7 +83,12 @@ def test_the_module_stays_as_it_was(answer, draw):
     unchanged(answer.observe("clone_side_effects", **linear(draw), N=3))
 
 
-@stage("dtype", points=0.5, hint="A new nn.Linear is float32. Copy the module instead of building one anew.")
+@stage(
+    "dtype",
+    points=0.5,
+    chapter="devices",
+    hint="A new nn.Linear is float32. Copy the module instead of building one anew.",
+)
 def test_the_dtype_of_the_module_is_kept(answer, draw):
     """Copies of a float64 module are float64."""
     for dtype in (torch.float32, torch.float64):
@@ -91,7 +96,12 @@ def test_the_dtype_of_the_module_is_kept(answer, draw):
         dtypes(answer.observe("clone_dtype", **given, N=2), "copies")
 
 
-@stage("device", points=0.5, hint="A new nn.Linear lies on the CPU. Copy the module instead of building one anew.")
+@stage(
+    "device",
+    points=0.5,
+    chapter="devices",
+    hint="A new nn.Linear lies on the CPU. Copy the module instead of building one anew.",
+)
 def test_the_device_of_the_module_is_kept(answer, draw):
     """Copies lie on the device of the module."""
     one_device(answer.observe("clone_on_meta", **linear(draw), N=2))

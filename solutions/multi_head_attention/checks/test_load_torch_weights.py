@@ -63,7 +63,7 @@ def test_pytorchs_module_stays_as_it_was(answer, draw):
     unchanged(answer.observe("load_side_effects", h=2, **four_linears(draw, 4)))
 
 
-@stage("dtype", points=0.5, hint="`copy_` keeps the dtype of the parameter it writes into.")
+@stage("dtype", points=0.5, chapter="devices", hint="`copy_` keeps the dtype of the parameter it writes into.")
 def test_a_float64_module_stays_float64(answer, draw):
     """Two float64 modules: the output is float64 and equal."""
     given = {name: tensor.double() for name, tensor in four_linears(draw, 4).items()}

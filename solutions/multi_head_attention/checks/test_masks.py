@@ -38,6 +38,7 @@ def test_any_number_may_be_the_padding(answer, draw):
     answer.observe("pad", tokens=sentences(draw, (4, 1, 2), 5, 1), pad=1).same("mask", axes="B 1 T")
     tokens = sentences(draw, (3, 2), 5, 2)
     left = torch.where(tokens == 2, 7, torch.where(tokens == 7, 0, tokens)).flip(1)
+    left[:, -1] = 3  # a word below pad
     answer.observe("pad", tokens=left, pad=7).same("mask", axes="B 1 T")
 
 
@@ -82,7 +83,13 @@ def test_the_causal_mask_is_bool(answer):
     dtypes(answer.observe("causal_kind", size=3), "mask")
 
 
-@stage("device", points=0.5, of="causal_mask", hint="Make the tensor there: torch.ones(..., device=device).")
+@stage(
+    "device",
+    points=0.5,
+    chapter="devices",
+    of="causal_mask",
+    hint="Make the tensor there: torch.ones(..., device=device).",
+)
 def test_the_causal_mask_lies_on_the_device_asked_for(answer):
     """`causal_mask(4, device="meta")` lies on the meta device."""
     seen = answer.observe("causal_on_meta", size=4)

@@ -62,14 +62,16 @@ def test_x_stays_as_it_was(answer, draw):
     unchanged(answer.observe("merge_side_effects", x=draw.normal(2, 3, 4, 2)))
 
 
-@stage("dtype", points=1, hint="Do not convert. Where you need a new tensor, give it `dtype=x.dtype`.")
+@stage(
+    "dtype", points=1, chapter="devices", hint="Do not convert. Where you need a new tensor, give it `dtype=x.dtype`."
+)
 def test_the_dtype_of_x_is_kept(answer, draw):
     """float32 in, float32 out; float64 in, float64 out."""
     for dtype in (torch.float32, torch.float64):
         dtypes(answer.observe("merge_dtype", x=draw.normal(2, 3, 4, 2, dtype=dtype)), "merged")
 
 
-@stage("device", points=0.5, hint="A new tensor lies on the CPU. Give it `device=x.device`.")
+@stage("device", points=0.5, chapter="devices", hint="A new tensor lies on the CPU. Give it `device=x.device`.")
 def test_the_result_stays_on_the_device_of_x(answer, draw):
     """No operation mixes devices, and the result lies where x lies."""
     one_device(answer.observe("merge_on_meta", x=draw.normal(2, 3, 4, 2)))

@@ -107,7 +107,7 @@ def test_the_arguments_stay_as_they_were(answer, draw):
     unchanged(answer.observe("mix_side_effects", **heads_and_w_o(draw, 2, 3, 4, 2, 5)))
 
 
-@stage("dtype", points=0.5, hint="A new tensor is float32. Give it `dtype=heads.dtype`.")
+@stage("dtype", points=0.5, chapter="devices", hint="A new tensor is float32. Give it `dtype=heads.dtype`.")
 def test_the_dtype_of_the_input_is_kept(answer, draw):
     """float32 in, float32 out; float64 in, float64 out."""
     given = heads_and_w_o(draw, 2, 3, 4, 2, 5)
@@ -116,7 +116,7 @@ def test_the_dtype_of_the_input_is_kept(answer, draw):
         dtypes(seen, "parts", "output")
 
 
-@stage("device", points=0.5, hint="A new tensor lies on the CPU. Give it `device=heads.device`.")
+@stage("device", points=0.5, chapter="devices", hint="A new tensor lies on the CPU. Give it `device=heads.device`.")
 def test_everything_stays_on_the_device_of_the_input(answer, draw):
     """No operation mixes devices, and the results lie where the inputs lie."""
     one_device(answer.observe("mix_on_meta", **heads_and_w_o(draw, 2, 3, 4, 2, 5)))

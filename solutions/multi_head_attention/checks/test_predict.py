@@ -51,7 +51,7 @@ def test_each_head_compares_tokens_with_tokens(answer):
 def test_four_linears_with_biases(answer):
     """Four weights of d_model × d_model numbers and four biases of d_model numbers: 1,050,624 in the paper's size."""
     seen = answer.observe("predicted_parameters", sizes=[[4, 2], [512, 8]])
-    seen.same_plain("d_model = 4, h = 2", "d_model = 512, h = 8")
+    seen.same_plain("parameters for d_model = 4, h = 2", "parameters for d_model = 512, h = 8")
 
 
 @stage(
@@ -63,4 +63,9 @@ def test_four_linears_with_biases(answer):
 def test_the_number_of_heads_does_not_matter(answer):
     """The count is the same for every number of heads."""
     seen = answer.observe("predicted_parameters", sizes=[[12, 1], [12, 3], [12, 12], [24, 3]])
-    seen.same_plain("d_model = 12, h = 1", "d_model = 12, h = 3", "d_model = 12, h = 12", "d_model = 24, h = 3")
+    seen.same_plain(
+        "parameters for d_model = 12, h = 1",
+        "parameters for d_model = 12, h = 3",
+        "parameters for d_model = 12, h = 12",
+        "parameters for d_model = 24, h = 3",
+    )

@@ -63,14 +63,16 @@ def test_x_stays_as_it_was(answer, draw):
     unchanged(answer.observe("split_side_effects", x=draw.normal(2, 3, 6), h=3))
 
 
-@stage("dtype", points=1, hint="Do not convert. Where you need a new tensor, give it `dtype=x.dtype`.")
+@stage(
+    "dtype", points=1, chapter="devices", hint="Do not convert. Where you need a new tensor, give it `dtype=x.dtype`."
+)
 def test_the_dtype_of_x_is_kept(answer, draw):
     """float32 in, float32 out; float64 in, float64 out."""
     for dtype in (torch.float32, torch.float64):
         dtypes(answer.observe("split_dtype", x=draw.normal(2, 3, 6, dtype=dtype), h=3), "heads")
 
 
-@stage("device", points=0.5, hint="A new tensor lies on the CPU. Give it `device=x.device`.")
+@stage("device", points=0.5, chapter="devices", hint="A new tensor lies on the CPU. Give it `device=x.device`.")
 def test_the_heads_stay_on_the_device_of_x(answer, draw):
     """No operation mixes devices, and the heads lie where x lies."""
     one_device(answer.observe("split_on_meta", x=draw.normal(2, 3, 6), h=3))
