@@ -14,7 +14,7 @@ from autograder.language import _
 
 # Loose: whatever a learner already has that is new enough will do.
 REQUIREMENTS = ("torch>=2.4", "jupyterlab>=4")
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the zip format's first moment: the same content gives the same bytes
+EPOCH = (2026, 1, 1, 0, 0, 0)  # fixed, since the same content must give the same bytes
 START = "START-HERE.md"
 
 
@@ -102,10 +102,12 @@ lines, one after the other.
 ## Linux
 
     python3 -m venv .venv
-    .venv/bin/python -m pip install -r requirements.txt --extra-index-url https://download.pytorch.org/whl/cpu
+    .venv/bin/python -m pip install -r requirements.txt
     .venv/bin/python -m jupyter lab {notebook}
 
-The extra address gives the small PyTorch that needs no graphics card. Leave it out if you have an NVIDIA card.
+On Linux the second command may fetch a PyTorch for graphics cards, which takes several GB more. The page
+[pytorch.org/get-started](https://pytorch.org/get-started/locally/) shows the line for a small one without: run it between
+the first and the second command.
 
 ## Then
 

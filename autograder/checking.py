@@ -40,16 +40,28 @@ class Stage:
     of: str
     chapter: str
     report: bool = False
+    blames: str = ""
+    clears: str = ""
 
 
 def stage(
-    name: str, *, points: float, hint: str = "", of: str = "", chapter: str = "", report: bool = False
+    name: str,
+    *,
+    points: float,
+    hint: str = "",
+    of: str = "",
+    chapter: str = "",
+    report: bool = False,
+    blames: str = "",
+    clears: str = "",
 ) -> Callable[[Function], Function]:
     """Mark a pytest function as a check of this stage, worth `points`.
 
     name: one of `autograder.results.STAGES` except "loads", which the engine checks itself. hint: what to try.
     of: the function judged, where an exercise has several. chapter: to reread, where not the exercise's own.
     report: what does not hold is told and costs nothing: the check passes with a note. It has no points.
+    blames, clears: for a check that sets one part apart. What its failure says of where the fault lies, and what it
+    says that it passes: whole sentences, told where no misconception is known.
     """
     if report and points:
         raise ValueError("A report has no points: it judges nobody.")
@@ -57,7 +69,7 @@ def stage(
         raise ValueError(f"{name!r} is no stage of a check; the stages are {', '.join(STAGES[1:])}.")
 
     def mark(function: Function) -> Function:
-        function.stage = Stage(name, float(points), hint, of, chapter, report)  # type: ignore[attr-defined]
+        function.stage = Stage(name, float(points), hint, of, chapter, report, blames, clears)  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -242,10 +254,14 @@ class Seen:
             if difference is not None:
                 raise CheckFailed(difference)
 
-    def same(self, *keys: str, axes: str = "") -> None:
-        """Shape and values are the reference's, within the course's tolerance."""
+    def same(self, *keys: str, axes: str = "", mask: torch.Tensor | None = None) -> None:
+        """Shape and values are the reference's, within the course's tolerance.
+
+        mask: False or 0 where nothing may be seen, so that a difference there alone is told as such. It broadcasts.
+        """
         for key in keys:
-            difference = comparing.compare_tensor(key, self.tensor(key), self.reference[key], axes.split())
+            forbidden = None if mask is None else (mask == 0).expand_as(self.reference[key])
+            difference = comparing.compare_tensor(key, self.tensor(key), self.reference[key], axes.split(), forbidden)
             if difference is not None:
                 raise CheckFailed(difference)
 

@@ -27,11 +27,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns its exit code: 0 well, 1 some submission or check failed, 2 wrong usage."""
     options = _parser().parse_args(arguments)
     from autograder.grading.finding import NothingFound
+    from autograder.grading.roster import RosterError
     from autograder.notebooks import Unreadable
 
     try:
         return int(options.run(options))
-    except (CourseError, NothingFound, Unreadable, WrongUsage) as problem:
+    except (CourseError, NothingFound, RosterError, Unreadable, WrongUsage) as problem:
         print(f"autograder: {problem}", file=sys.stderr)
         return WRONG_USAGE
     except KeyboardInterrupt:
@@ -67,6 +68,9 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--only", metavar="STUDENT", help="print one student's result; writes nothing")
     grade.add_argument("--check", metavar="NAME", help="with --only: print this check or exercise alone")
     grade.add_argument("--assignment", metavar="NAME")
+    grade.add_argument(
+        "--roster", type=Path, metavar="CSV", help="who is in the class: names as your system exports them"
+    )
     grade.add_argument(
         "--unsandboxed", action="store_true", help="run submissions without isolation: only those you trust"
     )
@@ -161,6 +165,7 @@ def _grade(options: argparse.Namespace) -> int:
 
     from autograder.grading import class_run
     from autograder.grading.finding import find
+    from autograder.grading.roster import read_roster
     from autograder.sandbox import NoIsolation, SandboxBroken
 
     course = _course()
@@ -170,7 +175,7 @@ def _grade(options: argparse.Namespace) -> int:
         raise WrongUsage("--check goes with --only STUDENT.")
     if options.resume and not options.output:
         raise WrongUsage("--resume needs --output DIR, the folder of the run to finish.")
-    found = find(options.paths, name)
+    found = find(options.paths, name, read_roster(options.roster) if options.roster else None)
     seed = options.seed
     if options.resume:
         recorded = class_run.read_seed(options.output)

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from autograder import classics
 from autograder.language import _
 from autograder.observations import Plain, Problem, Reply
 
@@ -142,7 +143,7 @@ def compare_shape(
         return Difference(_("real numbers in `{key}`").format(key=key), str(got.dtype))
     if (
         got.numel() > 1
-        and bool((got == got.flatten()[0]).all())
+        and (bool((got == got.flatten()[0]).all()) or bool(got.isnan().all()))
         and not bool((expected == expected.flatten()[0]).all())
     ):
         return Difference(
@@ -183,8 +184,13 @@ def shape_difference(key: str, got: Sequence[int], expected: Sequence[int], axes
     )
 
 
-def compare_tensor(key: str, got: torch.Tensor, expected: torch.Tensor, axes: Sequence[str]) -> Difference | None:
-    """None where shape and values agree; otherwise where they differ, on the learner's own axes."""
+def compare_tensor(
+    key: str, got: torch.Tensor, expected: torch.Tensor, axes: Sequence[str], forbidden: torch.Tensor | None = None
+) -> Difference | None:
+    """None where shape and values agree; otherwise where they differ, on the learner's own axes.
+
+    forbidden: where a mask forbids (it broadcasts to the tensor), so that a difference there alone is told as such.
+    """
     if got.shape != expected.shape:
         return shape_difference(key, got.shape, expected.shape, axes)
     if is_complex_or_odd(got):
@@ -208,13 +214,10 @@ def compare_tensor(key: str, got: torch.Tensor, expected: torch.Tensor, axes: Se
         _("{number} in `{key}` at {where}").format(
             number=show_number(expected[index].item()), key=key, where=place(wrong, axes)
         ),
-        _("{number} there; {wrong} of {all} numbers differ{only}").format(
-            number=show_number(got[index].item()),
-            wrong=int(wrong.sum()),
-            all=wrong.numel(),
-            only=common_place(wrong, axes),
+        common_place(wrong, axes, forbidden).format(
+            number=show_number(got[index].item()), wrong=int(wrong.sum()), all=wrong.numel()
         ),
-        "",
+        pattern(got, expected),
         picture(got, expected, right, axes),
     )
 
@@ -232,13 +235,61 @@ def place(where: torch.Tensor, axes: Sequence[str]) -> str:
     return "[" + ", ".join(f"{axis} {i}" for axis, i in zip(axes, index, strict=True)) + "]"
 
 
-def common_place(wrong: torch.Tensor, axes: Sequence[str]) -> str:
-    """`, all at h 1` where every difference shares one position on an axis and others there are right; else ""."""
-    for axis in range(wrong.dim()):
-        touched = wrong.movedim(axis, 0).flatten(1).any(dim=1) if wrong.dim() > 1 else wrong
-        if wrong.shape[axis] > 1 and int(touched.sum()) == 1:
-            name = axes[axis] if len(axes) == wrong.dim() else _("axis {axis}").format(axis=axis)
-            return _(", all of them at {name} {position}").format(name=name, position=int(touched.nonzero()[0]))
+def common_place(wrong: torch.Tensor, axes: Sequence[str], forbidden: torch.Tensor | None = None) -> str:
+    """What the differences share, as a text with places for {number}, {wrong} and {all}.
+
+    Told is the first that holds: only where a mask forbids, or only where it allows; all at one position of an axis;
+    all from a position of an axis on; nothing. Others on that axis are right.
+    """
+    if forbidden is not None and bool(forbidden.any()) and not bool(forbidden.all()):
+        if not bool((wrong & ~forbidden).any()):
+            return _("{number} there; {wrong} of {all} numbers differ, only where the mask forbids")
+        if not bool((wrong & forbidden).any()):
+            return _("{number} there; {wrong} of {all} numbers differ, only where the mask allows")
+    touched = [
+        [int(i) for i in (wrong.movedim(axis, 0).flatten(1).any(dim=1) if wrong.dim() > 1 else wrong).nonzero()]
+        for axis in range(wrong.dim())
+    ]
+    names = [
+        axes[axis] if len(axes) == wrong.dim() else _("axis {axis}").format(axis=axis) for axis in range(wrong.dim())
+    ]
+    for name, size, places in zip(names, wrong.shape, touched, strict=True):
+        if size > 1 and len(places) == 1:
+            return _filled(
+                _("{number} there; {wrong} of {all} numbers differ, all of them at {name} {position}"), name, places[0]
+            )
+    for name, size, places in zip(names, wrong.shape, touched, strict=True):
+        if places[0] > 0 and places == list(range(places[0], size)):
+            return _filled(
+                _("{number} there; {wrong} of {all} numbers differ, all of them from {name} {position} on"),
+                name,
+                places[0],
+            )
+    return _("{number} there; {wrong} of {all} numbers differ")
+
+
+def _filled(text: str, name: str, position: int) -> str:
+    """The text with two of its places filled in, the others left for later."""
+    return text.replace("{name}", name).replace("{position}", str(position))
+
+
+def pattern(got: torch.Tensor, expected: torch.Tensor) -> str:
+    """What all the numbers have in common with the expected ones, "" where nothing: a factor, a sum, another order."""
+    if not (got.is_floating_point() and expected.is_floating_point()) or got.numel() < 3:
+        return ""
+    one, other = got.double().flatten(), expected.double().flatten()
+    if not bool(one.isfinite().all() & other.isfinite().all()):
+        return ""
+    telling = other.abs() > 1e-3 * float(other.abs().max())  # a number near 0 has no factor to tell
+    factors = one[telling] / other[telling]
+    factor = float(factors.median()) if factors.numel() > 2 else 0.0
+    if factor and bool(close(got, expected * factor).all()):
+        return _("Every number is {factor} times the expected one.").format(factor=show_number(factor))
+    shift = float((one - other).median())
+    if bool(close(got, expected + shift).all()):
+        return _("Every number is the expected one plus {shift}.").format(shift=show_number(shift))
+    if bool(close(one.sort().values, other.sort().values).all()):
+        return _("All the expected numbers are there, in other places.")
     return ""
 
 
@@ -291,7 +342,7 @@ def _shown(value: Plain) -> str:
 def explain_problem(problem: Problem) -> Difference:
     """An exception in words, with the learner's own last line."""
     line = problem.lines[-1] if problem.lines else None
-    if problem.kind == "NotImplementedError":
+    if problem.kind == "NotImplementedError" and not problem.message.strip():
         got = (
             _("the stub, not written yet, in your line {number}: `{text}`").format(
                 number=line.number, text=line.text.strip()
@@ -307,62 +358,4 @@ def explain_problem(problem: Problem) -> Difference:
         )
     else:
         got = _("{kind}: {message}").format(kind=problem.kind, message=message)
-    advice = next((words for kind, part, words in classics() if problem.kind == kind and part in problem.message), "")
-    return Difference(_("no exception"), got, advice)
-
-
-def classics() -> Sequence[tuple[str, str, str]]:
-    """Exceptions every learner meets once, with the cause in words."""
-    return (
-        (
-            "RuntimeError",
-            "view size is not compatible",
-            _(
-                "`view` needs the numbers to lie in memory in the order of the new shape. After `transpose` they do "
-                "not: call `.contiguous()` first, or use `.reshape`."
-            ),
-        ),
-        (
-            "RuntimeError",
-            "must match the size of tensor b",
-            _(
-                "Two shapes do not broadcast. PyTorch lines them up from the right: sizes must be equal, or one of "
-                "them 1. Print both shapes just before that line."
-            ),
-        ),
-        (
-            "RuntimeError",
-            "cannot be multiplied",
-            _("In `a @ b` the last axis of a must be as long as the second-last of b. Print both shapes."),
-        ),
-        (
-            "RuntimeError",
-            "Expected size for first two dimensions",
-            _("In `a @ b` the last axis of a must be as long as the second-last of b. Print both shapes."),
-        ),
-        (
-            "RuntimeError",
-            "is invalid for input of size",
-            _("`view` must keep the number of elements. Multiply the sizes you ask for and compare."),
-        ),
-        (
-            "RuntimeError",
-            "cannot be converted to type at::Half without overflow",
-            _("float16 holds numbers up to 65504 only. -1e9 does not fit; `torch.finfo(scores.dtype).min` does."),
-        ),
-        (
-            "RuntimeError",
-            "same device",
-            _("Two tensors lie on different devices. Make new tensors on the device of the input: `device=x.device`."),
-        ),
-        (
-            "RuntimeError",
-            "expected scalar type",
-            _("Two tensors have different dtypes. Make new tensors with the dtype of the input: `dtype=x.dtype`."),
-        ),
-        (
-            "NameError",
-            "is not defined",
-            _("The name is used before it exists. Run the cells above, or check the spelling."),
-        ),
-    )
+    return Difference(_("no exception"), got, classics.explain(problem))

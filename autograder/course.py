@@ -48,6 +48,22 @@ class Misconception:
     chapter: str = ""
 
 
+@dataclass(frozen=True)
+class Trace:
+    """How the learner's own way through an exercise is followed: `[trace.EXERCISE]`.
+
+    checks: names of checks. Followed is the first request of the first that fails, or of the first where none does.
+    inputs: arguments of the probe to follow, with their axes ("B Tq d_model"); for a number, the axis whose size it is.
+    shown_only: arguments that are followed too, though what is made of them alone is held against nothing: a mask.
+    joined: axes made of others (d_model = "h d_k").
+    """
+
+    checks: tuple[str, ...]
+    inputs: Mapping[str, str]
+    shown_only: tuple[str, ...] = ()
+    joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """The file's table. Raises `CourseError` with the place of the mistake."""
     try:
@@ -71,6 +87,7 @@ class Assignment:
     off_limits: tuple[str, ...] = ()
     namespace: str = ""
     book: str = ""
+    traces: Mapping[str, Trace] = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Path) -> Assignment:
@@ -98,6 +115,15 @@ class Assignment:
                 off_limits=tuple(table.get("off_limits", [])),
                 namespace=table.get("namespace", ""),
                 book=table.get("book", ""),
+                traces={
+                    name: Trace(
+                        checks=tuple(entry["checks"]),
+                        inputs=dict(entry["inputs"]),
+                        shown_only=tuple(entry.get("shown_only", [])),
+                        joined={axis: tuple(parts.split()) for axis, parts in entry.get("joined", {}).items()},
+                    )
+                    for name, entry in table.get("trace", {}).items()
+                },
             )
         except (KeyError, TypeError, ValueError) as problem:
             raise CourseError(f"{folder / SETTINGS} lacks or misspells the setting {problem}.") from problem
@@ -113,6 +139,9 @@ class Assignment:
                 if need not in seen:
                     raise CourseError(f"{SETTINGS}: {exercise.name} needs {need}, which does not come before it.")
             seen.add(exercise.name)
+        for name in self.traces:
+            if name not in seen:
+                raise CourseError(f"{SETTINGS} has a trace for {name}, which is no exercise.")
 
     @property
     def checks(self) -> Path:

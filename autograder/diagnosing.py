@@ -1,13 +1,21 @@
-"""Whose observation is this? A failed check's replies are held against those of answers people really write."""
+"""Whose observation is this? A failed check's replies are held against those of answers people really write.
+
+Where nobody is known to answer like that, the checks that set one part apart narrow the fault down.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from autograder.checking import Rule
 from autograder.comparing import equal_replies
 from autograder.course import Misconception
+from autograder.language import _
 from autograder.observations import Reply
 from autograder.recordings import WrongReplies
+from autograder.results import GATING_STAGES
+
+CLEARED = 2  # of the parts that are known to be sound, the nearest are told
 
 
 def agrees(got: Sequence[Reply | None], wrong: Sequence[Reply]) -> bool:
@@ -46,3 +54,32 @@ def diagnose(
         if len({bank[position].misconception.name for position in best}) == 1:
             found[name] = bank[best[0]].misconception
     return found
+
+
+def narrow(judged: Sequence[tuple[Rule, bool]]) -> str:
+    """Where the fault of one function lies, in sentences, or "" where its checks do not say.
+
+    judged: its checks in the order in which they are explained, and whether each passed; without those not judged.
+    """
+    cleared: list[str] = []
+    for rule, passed in judged:
+        if passed and rule.stage.clears:
+            cleared.append(_(rule.stage.clears))
+        elif not passed and rule.stage.blames:
+            return " ".join([*cleared[-CLEARED:], _(rule.stage.blames)])
+    first = next((rule.stage.name for rule, passed in judged if not passed), "")
+    if first in GATING_STAGES:
+        return " ".join(cleared[-CLEARED:])
+    return " ".join([*cleared[-1:], *filter(None, [_by_stage(first)])])
+
+
+def _by_stage(stage: str) -> str:
+    """What it says that a check of this stage is the first to fail."""
+    return {
+        "mask": _("Without a mask every value is right, so the fault lies in how the mask is used."),
+        "gradients": _("Every value is right, so the fault lies in what cuts or bends the gradient's way back."),
+        "side effects": _("Every value is right, so the fault lies in what a call changes, or fails to keep."),
+        "train/eval": _("Every value is right, so the fault lies in what differs between training and evaluation."),
+        "dtype": _("In float32 every value is right, so the fault lies in which kind of numbers is made."),
+        "device": _("On the CPU every value is right, so the fault lies in where new tensors are made."),
+    }.get(stage, "")

@@ -15,6 +15,7 @@ from typing import Any
 
 from autograder import collecting, probes, recordings
 from autograder.checking import Rule
+from autograder.comparing import equal_replies
 from autograder.course import SETTINGS, Assignment, CourseError
 from autograder.grading.judging import Evidence, block_dependents, judge_exercise
 from autograder.language import _
@@ -22,6 +23,7 @@ from autograder.observations import Problem, Reply
 from autograder.pages.panel import panel_html, panel_text
 from autograder.recordings import Recording
 from autograder.results import ExerciseResult, total
+from autograder.routes import Traced, trace_request, traced
 
 
 class CheckError(Exception):
@@ -38,6 +40,7 @@ class Checked:
     assignment: Assignment
     exercises: Sequence[ExerciseResult]
     is_total: bool
+    trace: Traced | None = None
 
     @property
     def score(self) -> float:
@@ -58,11 +61,23 @@ class Checked:
         return f"{self.score:g}"
 
     def _repr_html_(self) -> str:
-        return panel_html(self.exercises, chapter_link=self.assignment.chapter_link, recorded=True, total=self.is_total)
+        return panel_html(
+            self.exercises,
+            chapter_link=self.assignment.chapter_link,
+            recorded=True,
+            total=self.is_total,
+            trace=self.trace,
+        )
 
     def text(self) -> str:
         """The panel for a terminal."""
-        return panel_text(self.exercises, chapter_link=self.assignment.chapter_link, recorded=True, total=self.is_total)
+        return panel_text(
+            self.exercises,
+            chapter_link=self.assignment.chapter_link,
+            recorded=True,
+            total=self.is_total,
+            trace=self.trace,
+        )
 
 
 class _Silence:
@@ -92,7 +107,8 @@ def find_assignment(start: Path) -> Assignment:
     raise CourseError(
         _(
             "The checks are not here: expected the file {file} and the folders checks and recordings beside the "
-            "notebook, in {folder}. Unpack the whole zip into one folder, open the notebook there, and run the cell again."
+            "notebook, in {folder}. Unpack the whole zip into one folder, open the notebook there, and run the cell "
+            "again."
         ).format(file=SETTINGS, folder=start)
     )
 
@@ -149,13 +165,24 @@ def try_exercises(
     names: dict[str, Any],
     exercise: str | None = None,
     problems: Mapping[str, Problem] | None = None,
+    *,
+    trace: bool = False,
 ) -> Checked:
-    """Observe and judge the answers in `names` on the recorded inputs. Raises `CourseError`."""
+    """Observe and judge the answers in `names` on the recorded inputs. Raises `CourseError` and `CheckError`.
+
+    trace: follow the inputs through the answer as well.
+    """
     assignment, rules, recording, functions = load(assignment)
     if exercise is not None and exercise not in assignment.by_name:
         raise CheckError(
             _("There is no exercise {name}. The exercises are: {known}.").format(
                 name=repr(exercise), known=", ".join(assignment.by_name)
+            )
+        )
+    if trace and exercise not in assignment.traces:
+        raise CheckError(
+            _("There is no trace of {name}. These exercises can be traced: {known}. Name one of them.").format(
+                name=exercise or _("all exercises at once"), known=", ".join(assignment.traces)
             )
         )
     wanted = list(assignment.by_name) if exercise is None else [*assignment.needs_of(exercise), exercise]
@@ -171,6 +198,7 @@ def try_exercises(
         warnings.simplefilter("ignore")
         for position in recording.positions(wanted):
             replies[position] = probes.observe(functions, names, plan[position])
+        way = _trace(assignment, recording, functions, names, exercise, replies) if trace and exercise else None
     evidence = Evidence(
         replies=recording.by_check(replies),
         defined=frozenset(name for name in assignment.exercise_of_function if callable(names.get(name))),
@@ -184,10 +212,30 @@ def try_exercises(
     }
     results = block_dependents(assignment, results)
     shown = list(results.values()) if exercise is None else [results[exercise]]
-    return Checked(assignment, shown, exercise is None)
+    return Checked(assignment, shown, exercise is None, way)
 
 
-def check_in_notebook(exercise: str | None) -> Checked:
+def _trace(
+    assignment: Assignment,
+    recording: Recording,
+    functions: Mapping[str, Any],
+    names: dict[str, Any],
+    exercise: str,
+    replies: Mapping[int, Reply],
+) -> Traced:
+    """The learner's way through the first of the trace's checks whose first reply differs from the reference's."""
+    trace = assignment.traces[exercise]
+    by_check = recording.by_check(replies)
+    checks = [f"{exercise}/{name}" for name in trace.checks]
+    first: dict[str, Reply] = {name: reply for name in checks if (reply := by_check[name][0]) is not None}
+    wrong = [name for name in checks if not equal_replies(first[name], recording.takes[name].replies[0])]
+    chosen = (wrong or checks)[0]
+    request = trace_request(recording, chosen, trace)
+    reply = probes.observe(functions, names, request)
+    return traced(request, reply.value, trace, recording.ways.get(chosen, ()), bool(wrong), first[chosen].problem)
+
+
+def check_in_notebook(exercise: str | None, *, trace: bool = False) -> Checked:
     """What `autograder.check` does."""
     if _Silence.on:
         return None  # type: ignore[return-value]
@@ -195,7 +243,7 @@ def check_in_notebook(exercise: str | None) -> Checked:
     folder = _folder_of_notebook(names)
     _refuse_unguarded_grading(folder)
     try:
-        checked = try_exercises(find_assignment(folder), names, exercise)
+        checked = try_exercises(find_assignment(folder), names, exercise, trace=trace)
     except CourseError as problem:
         raise CheckError(str(problem)) from None
     shell = _shell()

@@ -213,6 +213,35 @@ def read(data: bytes, assignment: Assignment) -> Submission:
     return Submission(cells, hashlib.sha256(data).hexdigest())
 
 
+def without_layout(source: str) -> str:
+    """The code as Python would write it: without comments, blank lines and layout. As it is where it is no Python."""
+    tree = _python(source)
+    if tree is None:
+        return source.strip()
+    try:
+        return ast.unparse(tree)
+    except (RecursionError, MemoryError, ValueError):
+        return source.strip()
+
+
+def changed_cells(cells: Sequence[Cell], released: Sequence[Cell]) -> list[str]:
+    """Names of the cells that learners were to leave alone and that are changed, or gone where others have a name."""
+    if not any(cell.grade_id for cell in cells):
+        return []  # an editor lost all names
+    sources: dict[str, list[str]] = {}
+    for cell in cells:
+        sources.setdefault(cell.grade_id, []).append(_lines(cell.source))
+    return [
+        cell.grade_id
+        for cell in released
+        if cell.grade_id and not cell.exercises and _lines(cell.source) not in sources.get(cell.grade_id, [])
+    ]
+
+
+def _lines(source: str) -> str:
+    return "\n".join(line.rstrip() for line in source.strip().splitlines())
+
+
 def off_limits_calls(cells: Sequence[Cell], names: Sequence[str]) -> list[tuple[str, str]]:
     """(exercise, name) for each call of a function that is off limits inside an exercise's cell. Only calls count."""
     short = {name.rpartition(".")[2]: name for name in names}

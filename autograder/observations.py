@@ -21,6 +21,8 @@ class Request:
 
     exercise, check: whose question it is. probe: name of a function in the course's `probes.py`.
     arguments: plain data. seed: given to `torch.default_generator` before the probe runs.
+    follow: names of arguments to be followed through the answer; those in `shown_only` are, but what is made of them
+    alone is held against nothing. The reply then holds the steps on their way instead of what the probe returns.
     """
 
     exercise: str
@@ -28,6 +30,8 @@ class Request:
     probe: str
     arguments: Mapping[str, Plain]
     seed: int
+    follow: tuple[str, ...] = ()
+    shown_only: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,27 +65,31 @@ class Death:
     """An answer's process ended, hung or grew too large.
 
     reason: "time", "memory", "exit", "signal", "reply" (what it sent was malformed or too large).
-    detail: for people, such as "SIGSEGV" or "exit code 3". step: ("cell", i) or ("request", i) that was
-    running, None when that is not known (a run that was not careful).
+    detail: for people, such as "SIGSEGV" or "exit code 3". step: ("cell", i) or ("request", i) that is to blame,
+    None when that is not known. sure: False where the time of the whole process ran out in a step that had not used
+    up its own: alone in a fresh process, it may well come to its end.
     """
 
     reason: str
     detail: str = ""
     step: tuple[str, int] | None = None
+    sure: bool = True
 
 
 @dataclass(frozen=True)
 class Job:
     """What one child runs: cells in order, then requests of the plan (by their position in it).
 
-    names: functions the exercises define; `stand_ins`: {name: source} run after the cells to replace names.
-    careful: one message per cell and per reply, so that a death is pinned to its step.
+    stand_ins: source that is run after the cells, to replace names. Requests of one exercise stand together.
+    careful: one message per cell and per reply, so that a death is pinned to its step whatever the answer's code
+    writes where. brief: each step gets less time, for an answer that has used up much of it.
     """
 
     cells: Sequence[str]
     requests: Sequence[int]
     stand_ins: str = ""
     careful: bool = False
+    brief: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,9 +107,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a child may use. Seconds of CPU and of wall clock for the whole child, bytes, counts."""
+    """What a child may use. Seconds of CPU and of wall clock for the whole child, bytes, counts.
+
+    step_seconds: of CPU for each cell, and for all requests of one exercise. A learner's code can take this limit away
+    from itself, and then has what `cpu_seconds` leaves it.
+    """
 
     cpu_seconds: int = 4
+    step_seconds: float = 2.0
     wall_seconds: float = 15.0
     memory_bytes: int = 4 << 30
     processes: int = 64

@@ -18,6 +18,7 @@ import torch
 
 from autograder import wire
 from autograder.observations import Line, Plain, Problem, Reply, Request
+from autograder.tracing import Follower, line_of
 
 Probe = Callable[..., Any]
 
@@ -81,11 +82,43 @@ def observe(
     arguments = {name: _fresh(value) for name, value in request.arguments.items()}
     try:
         torch.default_generator.manual_seed(request.seed)
+        if request.follow or request.shown_only:
+            return Reply(value=_followed(probe, names, request, arguments, cells))
         return Reply(value=wire.settle(probe(names, **arguments)))
     except BaseException as error:
         if interruptible and isinstance(error, KeyboardInterrupt):
             raise
         return Reply(problem=problem_of(error, names, cells))
+
+
+def _followed(
+    probe: Probe,
+    names: dict[str, Any],
+    request: Request,
+    arguments: Mapping[str, Any],
+    cells: Mapping[str, int] | None,
+) -> Plain:
+    """The steps on the way of the request's inputs through the answer, and the exception that ended it, if any."""
+    follower = Follower(
+        [one for name in request.follow for one in _tensors_in(arguments.get(name))],
+        [one for name in request.shown_only for one in _tensors_in(arguments.get(name))],
+        lambda frame: line_of(frame, names, (STAND_INS, COURSE)),
+    )
+    problem: Plain = None
+    try:
+        with follower:
+            probe(names, **arguments)
+    except Exception as error:
+        problem = wire.plain_problem(problem_of(error, names, cells))
+    return {"steps": follower.steps, "more": follower.more, "problem": problem}
+
+
+def _tensors_in(value: Any) -> list[torch.Tensor]:
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        return [one for part in value for one in _tensors_in(part)]
+    return [value] if isinstance(value, torch.Tensor) else []
 
 
 @contextlib.contextmanager

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from autograder import wire
 from autograder.checking import Answer, CheckFailed, Draw, Rule
 from autograder.course import Assignment, CourseError, Misconception
 from autograder.observations import Plain, Problem, Reply, Request
 
-FORMAT = 1
+FORMAT = 2
 
 
 def key(rule: Rule) -> str:
@@ -44,11 +46,15 @@ class WrongReplies:
 
 @dataclass(frozen=True)
 class Recording:
-    """Takes by check key, in the order of the rules."""
+    """Takes by check key, in the order of the rules.
+
+    ways: by check key, the numbers that right answers meet on their way through its first request.
+    """
 
     seed: int
     takes: Mapping[str, Take]
     wrong: Mapping[str, Sequence[WrongReplies]] = field(default_factory=dict)
+    ways: Mapping[str, Sequence[torch.Tensor]] = field(default_factory=dict)
 
     @property
     def plan(self) -> list[Request]:
@@ -173,6 +179,7 @@ def save(recording: Recording, folder: Path, extra: Mapping[str, Plain]) -> None
                 }
                 for wrong in recording.wrong.get(exercise, ())
             ],
+            "ways": {name: list(numbers) for name, numbers in recording.ways.items() if name in takes},
         }
         _path(folder, exercise).write_bytes(wire.encode(content))
 
@@ -182,6 +189,7 @@ def load(assignment: Assignment, rules: Sequence[Rule]) -> Recording:
     contents: dict[str, Any] = {}
     seed = 0
     wrong: dict[str, list[WrongReplies]] = {}
+    ways: dict[str, Sequence[torch.Tensor]] = {}
     for exercise in dict.fromkeys(rule.exercise for rule in rules):
         path = _path(assignment.recordings, exercise)
         try:
@@ -197,6 +205,7 @@ def load(assignment: Assignment, rules: Sequence[Rule]) -> Recording:
                 f"The recording {path} was made by another version of the autograder. Unpack the course again."
             )
         contents.update(content["takes"])
+        ways.update(content["ways"])
         seed = content["seed"]
         wrong[exercise] = [
             WrongReplies(
@@ -215,4 +224,4 @@ def load(assignment: Assignment, rules: Sequence[Rule]) -> Recording:
         replies = _Collecting(known)
         rule.run(Answer(rule.exercise, name, seed, replies), Draw(seed, name, contents[name]["drawn"]))
         takes[name] = Take(contents[name]["drawn"], tuple(replies.asked), known)
-    return Recording(seed, takes, wrong)
+    return Recording(seed, takes, wrong, ways)

@@ -26,7 +26,7 @@ from autograder.course import SETTINGS, Assignment, Course, CourseError, Source
 from autograder.notebooks import Cell
 
 # Files of the engine that decide what a recording holds.
-_RECORDED_BY = ("checking.py", "recordings.py", "wire.py", "probes.py")
+_RECORDED_BY = ("checking.py", "recordings.py", "wire.py", "probes.py", "tracing.py", "routes.py")
 _LEFT_OUT = ("__pycache__", ".pyc", ".ipynb_checkpoints")
 
 
@@ -93,7 +93,13 @@ def refresh_source(course: Course, source: Source) -> Path:
 def fingerprint(source: Source) -> str:
     """Digest of all that the learner's side is made from."""
     folder = source.assignment.folder
-    paths = [source.notebook, folder / SETTINGS, *_files(folder / "checks"), *_files(folder / "wrong")]
+    paths = [
+        source.notebook,
+        folder / SETTINGS,
+        *_files(folder / "checks"),
+        *_files(folder / "wrong"),
+        *_files(folder / "right"),
+    ]
     paths += [Path(__file__).parent / name for name in _RECORDED_BY]
     digest = hashlib.sha256()
     for path in paths:
@@ -107,10 +113,9 @@ def _write_source(source: Source, folder: Path, released: Path) -> None:
 
     from autograder import recordings
     from autograder.grading.submission import record_release
-    from autograder.solved import solved_notebook
 
     assignment = source.assignment
-    nbformat.write(solved_notebook(source), folder / f"{assignment.name}.ipynb")
+    nbformat.write(_solved_notebook(source), folder / f"{assignment.name}.ipynb")
     settings = (assignment.folder / SETTINGS).read_text(encoding="utf-8")
     if not settings.startswith("name ="):  # the learner's folder may be called otherwise
         settings = f'name = "{assignment.name}"\n{settings}'
@@ -124,6 +129,15 @@ def _write_source(source: Source, folder: Path, released: Path) -> None:
         before = released / "recordings" / path.name
         if before.is_file() and _same_recording(path, before):
             shutil.copyfile(before, path)
+
+
+def _solved_notebook(source: Source) -> Any:
+    from autograder.solved import solved_notebook
+
+    notebook = solved_notebook(source)
+    for cell in notebook.cells:
+        cell.metadata.pop("lines_to_next_cell", None)  # Jupytext's own note on the text it was read from
+    return notebook
 
 
 def _same_recording(one: Path, other: Path) -> bool:
@@ -201,13 +215,11 @@ def stub_notebook(source: Source, db_url: str = "") -> Any:
     """The notebook as learners get it, as an nbformat notebook. Raises `CourseError`."""
     import nbformat
 
-    from autograder.solved import solved_notebook
-
     name = source.assignment.name
     with tempfile.TemporaryDirectory(prefix="stubs-") as temporary:
         built = Path(temporary) / "source" / name
         built.mkdir(parents=True)
-        nbformat.write(solved_notebook(source), built / f"{name}.ipynb")
+        nbformat.write(_solved_notebook(source), built / f"{name}.ipynb")
         folder = generate(built, Path(temporary), db_url)
         return nbformat.read(folder / f"{name}.ipynb", as_version=4)
 

@@ -21,11 +21,12 @@ class CheckResult:
 
     rule: the rule as a sentence. message: what was expected and what came. hint: what to try.
     misconception: the name of the wrong answer that gives the same observation; says: its words.
+    narrows: where no wrong answer is known to do the same, what the checks say together of where the fault lies.
     chapter: the book's page to reread ("" for none). blocked_by: the exercise that blocks it ("" for none).
     picture: small table of expected beside got for the panel, or None.
 
-    In `message`, `hint` and `says` a blank line parts paragraphs, lines indented by four spaces are code, and text
-    between backticks is code. Each paragraph of `hint` is a layer of its own, opened one after the other.
+    In `message`, `hint`, `says` and `narrows` a blank line parts paragraphs, lines indented by four spaces are code,
+    and text between backticks is code. Each paragraph of `hint` is a layer of its own, opened one after the other.
 
     A picture is JSON-ready: {"kind": "table", "expected": [[...]], "got": [[...]]}, rows of numbers or short strings
     (None where there is no value; at most 12 by 12 are drawn), and, each of them optional:
@@ -48,6 +49,7 @@ class CheckResult:
     chapter: str = ""
     blocked_by: str = ""
     picture: Mapping[str, Any] | None = None
+    narrows: str = ""
 
 
 @dataclass(frozen=True)

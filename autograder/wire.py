@@ -295,6 +295,8 @@ def plain_request(request: Request) -> Plain:
         "probe": request.probe,
         "arguments": dict(request.arguments),
         "seed": request.seed,
+        "follow": list(request.follow),
+        "shown_only": list(request.shown_only),
     }
 
 
@@ -313,7 +315,7 @@ def plain_reply(reply: Reply) -> Plain:
 
 def as_request(plain: Plain) -> Request:
     """The request that `plain_request` wrote. Raises Malformed."""
-    content = _content(plain, "exercise", "check", "probe", "arguments", "seed")
+    content = _content(plain, "exercise", "check", "probe", "arguments", "seed", "follow", "shown_only")
     arguments = content["arguments"]
     if not isinstance(arguments, Mapping):
         raise Malformed("A request's arguments are not a dict.")
@@ -323,6 +325,8 @@ def as_request(plain: Plain) -> Request:
         probe=_text(content["probe"]),
         arguments=arguments,
         seed=_whole(content["seed"]),
+        follow=_texts(content["follow"]),
+        shown_only=_texts(content["shown_only"]),
     )
 
 
@@ -358,6 +362,12 @@ def _text(plain: Plain) -> str:
     if not isinstance(plain, str):
         raise Malformed("Expected a text.")
     return plain
+
+
+def _texts(plain: Plain) -> tuple[str, ...]:
+    if not isinstance(plain, list):
+        raise Malformed("Expected a list of texts.")
+    return tuple(map(_text, plain))
 
 
 def _whole(plain: Plain) -> int:

@@ -22,6 +22,8 @@ from book_support import (
     source,
 )
 
+pytestmark = pytest.mark.xdist_group("book")  # one worker: the whole book is built once
+
 PAGES = pages_in_order()
 CLAIMS = yaml.safe_load((BOOK / "claims.yml").read_text(encoding="utf-8"))
 ORDER = [
@@ -83,19 +85,23 @@ def test_code_cells_are_python(page):
         ast.parse(re.sub(r"^:tags:.*\n", "", code))
 
 
-def test_the_exercises_page_names_the_points_that_the_notebook_gives():
+def test_the_exercises_page_names_the_points_and_sections_of_the_notebook():
     notebook = ROOT / "exercises" / "multi_head_attention" / "multi_head_attention.ipynb"
     if not notebook.is_file():
         pytest.skip("exercises/ has not been generated")
     import nbformat
 
+    cells = nbformat.read(notebook, 4).cells
     points = {
         cell.metadata.nbgrader.grade_id.removeprefix("check-"): cell.metadata.nbgrader.points
-        for cell in nbformat.read(notebook, 4).cells
+        for cell in cells
         if cell.metadata.get("nbgrader", {}).get("grade_id", "").startswith("check-")
     }
     told = dict(re.findall(r"^\| \d+ \| \[`(\w+)`\]\([^)]*\) \| (\d+) \|", source("exercises"), re.M))
     assert {name: int(p) for name, p in told.items()} == points
+    sections = [re.match(r"## (\d+)\. (.+)", cell.source) for cell in cells if cell.cell_type == "markdown"]
+    named = re.findall(r"In the notebook: section (\d+), “(.+?)”", source("exercises"))
+    assert named == [section.groups() for section in sections if section]
 
 
 def test_every_chapter_that_a_check_tells_to_reread_exists():
@@ -191,6 +197,7 @@ def address(site):
         yield where
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("width", [390, 1280])
 def test_a_page_asks_no_other_host_and_raises_no_error_and_fits_its_width(browser, address, page, width):
@@ -216,6 +223,7 @@ INTERACTIVE = [
 ]
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("page, name", INTERACTIVE)
 def test_an_interactive_figure_answers_to_the_keyboard_and_says_what_changed(browser, address, page, name):
     tab = browser.new_page()
@@ -231,6 +239,7 @@ def test_an_interactive_figure_answers_to_the_keyboard_and_says_what_changed(bro
     tab.close()
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("page, name", INTERACTIVE)
 def test_an_interactive_figure_answers_to_touch(browser, address, page, name):
     context = browser.new_context(has_touch=True, viewport={"width": 390, "height": 800})
@@ -243,14 +252,16 @@ def test_an_interactive_figure_answers_to_touch(browser, address, page, name):
     context.close()
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("page, name", INTERACTIVE)
 def test_without_scripts_the_still_picture_stands(browser, address, page, name):
     context = browser.new_context(java_script_enabled=False)
     tab = context.new_page()
     tab.goto(f"{address}/book/{page}.html")
     assert not tab.locator(f'.interactive[data-figure="{name}"]').is_visible()
-    still = tab.locator(f"#figure-{name.replace('_', '-')} .still img").first
-    assert len(still.get_attribute("alt").split()) > 10
+    stills = tab.locator(f"#figure-{name.replace('_', '-')} .still img")
+    assert [still.is_visible() for still in stills.all()] == [True, False]  # light, not dark
+    assert len(stills.first.get_attribute("alt").split()) > 10
     context.close()
 
 
@@ -269,6 +280,7 @@ def arithmetic(browser, address):
     tab.close()
 
 
+@pytest.mark.browser
 def test_four_linears_counts_as_torch_does(arithmetic):
     for h in (1, 2, 4, 8, 16):
         library = torch.nn.MultiheadAttention(512, h)
@@ -277,6 +289,7 @@ def test_four_linears_counts_as_torch_does(arithmetic):
         assert arithmetic("four_linears", f"f.cuts({h}).map(c => c * 512)") == [i * 512 / h for i in range(1, h)]
 
 
+@pytest.mark.browser
 def test_split_puts_numbers_where_torch_puts_them(arithmetic):
     x = torch.arange(48).view(1, 3, 16)
     for rule, expected in (
@@ -287,6 +300,7 @@ def test_split_puts_numbers_where_torch_puts_them(arithmetic):
         assert tables == expected[0].tolist()
 
 
+@pytest.mark.browser
 def test_mask_axes_aligns_as_torch_does(arithmetic):
     shapes = [(2, 8, 10, 10), (2, 1, 10), (2, 1, 1, 10), (8, 1, 10), (1, 1, 10), (2, 1, 10, 10), (8, 10, 10)]
     for a, b in itertools.product(shapes, shapes):
@@ -297,6 +311,7 @@ def test_mask_axes_aligns_as_torch_does(arithmetic):
         assert arithmetic("mask_axes", f"f.broadcast({list(a)}, {list(b)})") == expected
 
 
+@pytest.mark.browser
 def test_strides_are_those_of_torch(arithmetic):
     heads = torch.arange(12).view(1, 2, 3, 2)
     for name, tensor in (
@@ -324,6 +339,7 @@ def test_strides_are_those_of_torch(arithmetic):
             assert arithmetic("strides", f"f.canJoin(f.STATES.{name}, 2)") == possible
 
 
+@pytest.mark.browser
 def test_w_o_adds_up_as_torch_does(arithmetic):
     concat, weight, bias = (
         torch.tensor(arithmetic("w_o", f"f.{name}"), dtype=torch.float64) for name in ("CONCAT", "W_O", "BIAS")
@@ -334,6 +350,7 @@ def test_w_o_adds_up_as_torch_does(arithmetic):
         assert arithmetic("w_o", f"f.output({list(map(int, on))}.map(Boolean))") == expected.tolist()
 
 
+@pytest.mark.browser
 def test_the_still_pictures_show_the_numbers_of_the_scripts(arithmetic):
     sys.path.insert(0, str(BOOK))
     from figures import split, strides, w_o

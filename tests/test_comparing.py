@@ -62,8 +62,7 @@ def test_a_shape_is_told_with_the_learners_axes_named_as_they_read_them() -> Non
 @pytest.mark.parametrize("got", [torch.zeros(2, 3), torch.full((2, 3), 7.0), torch.full((2, 3), math.nan)])
 def test_one_number_everywhere_has_the_right_shape_and_still_fails(got: torch.Tensor) -> None:
     difference = comparing.compare_shape("y", got, torch.randn(2, 3), [], {})
-    constant = not bool(got.isnan().any())
-    assert (difference is not None) is constant
+    assert difference is not None and "everywhere" in difference.got
     assert comparing.compare_tensor("y", got, torch.randn(2, 3), []) is not None
 
 
@@ -114,8 +113,3 @@ def test_an_exception_is_told_with_the_learners_own_line_and_the_classics_with_t
     assert "in your line 3, `return x.view(2, 6)`" in difference.got
     assert not difference.sentence.endswith("..") and ".contiguous()" in difference.advice
     assert "no message" in comparing.explain_problem(Problem("ValueError", "")).got
-
-
-@pytest.mark.parametrize(("kind", "part", "words"), comparing.classics())
-def test_every_classic_has_its_words(kind: str, part: str, words: str) -> None:
-    assert comparing.explain_problem(Problem(kind, f"... {part} ...")).advice == words

@@ -48,7 +48,7 @@ def configure(c: Any, root: Path) -> None:
         "nbgrader.preprocessors.AssignLatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
-    c.Autograde.pre_convert_hook = "autograder.gradebook.steps.take_the_one_notebook"
+    c.Autograde.pre_convert_hook = "autograder.gradebook.steps.before_a_submission"
     c.OverwriteCells.add_missing_cells = True
     try:
         # Grading takes checks and inputs from the course, so no copy of them is needed beside each submission.

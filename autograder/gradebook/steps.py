@@ -15,14 +15,15 @@ from typing import Any
 
 from nbconvert.exporters import NotebookExporter
 from nbformat.v4 import new_output
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from traitlets import Bool, Integer
+from traitlets.config import Application
 
 from autograder.course import Course, CourseError, Source
 from autograder.gradebook.repairing import readable, unreadable
-from autograder.gradebook.saving import save_result
+from autograder.gradebook.saving import gradebook_url, save_result
 from autograder.grading.class_run import draw_seed, grade_found
 from autograder.grading.finding import Found, NothingFound, find
 from autograder.grading.submission import Grader
@@ -50,6 +51,7 @@ class _Kept:
 
 
 _kept: dict[Path, _Kept] = {}
+_introduced: set[tuple[str, str]] = set()
 
 
 @atexit.register
@@ -58,14 +60,40 @@ def _close_all() -> None:
         _kept.popitem()[1].close()
 
 
-def take_the_one_notebook(assignment: str, notebooks: list[str], **_more: Any) -> None:
-    """nbgrader's hook before a submission: a notebook under another name is taken for the one that was asked for.
+def before_a_submission(assignment: str, notebooks: list[str], **_more: Any) -> None:
+    """nbgrader's hook before each submission.
 
-    nbgrader skips it by its name; SubmissionReader then looks for what is there.
+    The gradebook learns an assignment that it does not know: `autograder release` does not touch it. A notebook under
+    another name is taken for the one that was asked for: nbgrader skips it by its name, and SubmissionReader then looks
+    for what is there.
     """
+    if notebooks:
+        _introduce(Path(notebooks[0]).resolve().parents[3], assignment)
     wanted = f"{assignment}.ipynb"
     if notebooks and all(Path(path).name != wanted for path in notebooks):
         notebooks[:] = [str(Path(notebooks[0]).parent / wanted)]
+
+
+def _introduce(root: Path, assignment: str) -> None:
+    """Put the assignment's exercises and points into the gradebook of the running command, unless they are there."""
+    course = Course(root)
+    settings = getattr(Application.instance(), "coursedir", None) if Application.initialized() else None
+    url = settings.db_url if settings is not None else gradebook_url(course)
+    if (url, assignment) in _introduced:
+        return
+    with Gradebook(url) as gradebook:
+        try:
+            gradebook.find_assignment(assignment)
+        except MissingEntry:
+            known = False
+        else:
+            known = True
+    if not known:
+        try:
+            stub_notebook(course.source(assignment), url)
+        except CourseError as problem:
+            raise NbGraderException(str(problem)) from None
+    _introduced.add((url, assignment))
 
 
 def _found(folder: Path, student: str) -> Found:

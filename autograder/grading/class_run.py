@@ -15,9 +15,10 @@ from typing import Any
 
 from autograder.course import Assignment, Course, CourseError
 from autograder.grading.finding import Found
+from autograder.grading.likeness import flag_equal
 from autograder.grading.submission import Grader, grading_session
 from autograder.grading.writing import file_name, read_result, write_csv, write_result, write_whole
-from autograder.notebooks import Unreadable
+from autograder.notebooks import Cell, Unreadable, read, read_file
 from autograder.results import SubmissionResult
 
 RUN = "run.json"
@@ -82,6 +83,15 @@ def done_before(found: Found, settings: Settings) -> SubmissionResult | None:
     return result if (result.seed, result.student) == (settings.seed, found.student) else None
 
 
+def untouched_cells(course: Course, assignment: Assignment) -> Sequence[Cell]:
+    """Code cells of the notebook as it was released; () where it was not."""
+    path = course.released / assignment.name / f"{assignment.name}.ipynb"
+    try:
+        return read(read_file(path), assignment).cells
+    except Unreadable:
+        return ()
+
+
 def results_of(found: Sequence[Found], settings: Settings) -> Iterator[SubmissionResult]:
     """The written results of these submissions, one at a time."""
     for one in found:
@@ -97,7 +107,8 @@ def grade_class(
 
     Raises `RunFailed` and `CourseError`. What was graded before stays, and `grades.csv` is rebuilt in any case.
     """
-    assignment = Course(settings.root).source(settings.assignment).assignment
+    course = Course(settings.root)
+    assignment = course.source(settings.assignment).assignment
     try:
         (settings.output / "students").mkdir(parents=True, exist_ok=True)
         write_whole(
@@ -111,7 +122,7 @@ def grade_class(
             for ending in (".json", ".html"):
                 (settings.output / "students" / (file_name(one.student) + ending)).unlink(missing_ok=True)
     waiting = []
-    for one in found:
+    for one in flag_equal(found, assignment, untouched_cells(course, assignment)):
         before = done_before(one, settings) if resume else None
         if before is None:
             waiting.append(one)

@@ -1,20 +1,44 @@
-"""Paths → submissions: notebooks, folders of notebooks, nbgrader's `submitted/` tree, zips of either.
+"""Paths → submissions: notebooks, folders of them, nbgrader's `submitted/` tree, what Canvas, Moodle and Gradescope
+hand out, and zips of each of these.
 
 Nothing is extracted to disk by the names a zip gives, and links are not followed.
+
+    Canvas      lastfirst_[LATE_]USER_FILE_name[-N].ipynb   N: how often a file of this name was handed in again
+    Moodle      Full Name_NUMBER_assignsubmission_file/name.ipynb, or without folders
+                Full Name_NUMBER_assignsubmission_file_name.ipynb
+    Gradescope  submission_NUMBER/name.ipynb, and submission_metadata.yml with the names of who handed it in
 """
 
 from __future__ import annotations
 
+import io
+import os
+import re
 import unicodedata
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
+from typing import Any
 
+from autograder.grading.roster import Roster
+from autograder.language import _
 from autograder.notebooks import LARGEST_FILE, Unreadable, read_file
 
 NOTEBOOK = ".ipynb"
 SUBMITTED = "submitted"  # nbgrader's folder: submitted/STUDENT/ASSIGNMENT/
+METADATA = "submission_metadata.yml"  # Gradescope's list of who handed in what
+LARGEST_METADATA = 64 << 20
+
+# The numbers have at least three digits, so that a notebook someone called exam_2_1_final keeps its whole name.
+_CANVAS = re.compile(r"(?P<name>[^_/]+)(?P<late>_LATE)?_(?P<number>\d{3,})_(?P<turn>\d{3,})_(?P<original>.+)")
+_CANVAS_ANONYMOUS = re.compile(
+    r"(?P<name>anon(?:ymous)?)(?P<late>_LATE)?_(?P<number>\w{5})_(?P<turn>\d{3,})_(?P<original>.+)"
+)
+_AGAIN = re.compile(r"-(\d{1,3})$")
+_MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<original>.*))?")
+_GRADESCOPE = re.compile(r"submission_(?P<number>\d+)")
 
 
 class NothingFound(Exception):
@@ -41,13 +65,24 @@ class Found:
         if not self.inside:
             return read_file(self.path)
         try:
-            with zipfile.ZipFile(self.path) as archive, archive.open(self.inside) as file:
+            with _archive(self.path).open(self.inside) as file:
                 data = file.read(LARGEST_FILE + 1)
-        except (OSError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as problem:
+        except (OSError, RuntimeError, NotImplementedError, KeyError, zipfile.BadZipFile) as problem:
             raise Unreadable(f"The file {self.inside} in {self.path.name} cannot be read: {problem}.") from None
         if len(data) > LARGEST_FILE:
             raise Unreadable(f"The file has more than {LARGEST_FILE >> 20} MB, which is the most that is read.")
         return data
+
+
+def _archive(path: Path) -> zipfile.ZipFile:
+    """The zip, kept open: the table of its files is read once, not once for every student in it."""
+    status = path.stat()
+    return _opened(path, os.getpid(), status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=2)
+def _opened(path: Path, process: int, changed: int, size: int) -> zipfile.ZipFile:
+    return zipfile.ZipFile(path)
 
 
 @dataclass(frozen=True)
@@ -59,39 +94,88 @@ class _File:
     inside: str = ""
 
     @property
+    def name(self) -> str:
+        return self.parts[-1]
+
+    @property
     def is_notebook(self) -> bool:
-        return self.parts[-1].lower().endswith(NOTEBOOK) and not self.parts[-1].startswith("._")
+        return self.name.lower().endswith(NOTEBOOK) and not self.name.startswith("._")
 
     @property
     def stem(self) -> str:
-        return self.parts[-1][: -len(NOTEBOOK)] if self.is_notebook else self.parts[-1]
+        return self.name[: -len(NOTEBOOK)] if self.is_notebook else self.name
 
 
-def find(paths: Iterable[Path], assignment: str) -> list[Found]:
-    """Every submission below the paths, one per student, in the order of their names. Raises `NothingFound`."""
-    found: list[Found] = []
+@dataclass(frozen=True)
+class _Handed:
+    """A submission as it arrived, before it is known which of a student's counts.
+
+    number: what the system calls the student by, "" where a name alone is known. stem: the file's own name.
+    order: of several under one name, the highest was handed in last.
+    """
+
+    found: Found
+    number: str = ""
+    stem: str = ""
+    order: tuple[int, ...] = ()
+
+
+def find(paths: Iterable[Path], assignment: str, roster: Roster | None = None) -> list[Found]:
+    """Every submission below the paths, one per student, in the order of their names. Raises `NothingFound`.
+
+    roster: who is in the class, under which names. Who handed in nothing has a place as well, with that reason.
+    """
+    handed: list[_Handed] = []
     for path in paths:
         here = list(_below(path, assignment))
         if not here:
             raise NothingFound(f"{path} holds no notebook ({NOTEBOOK}) of {assignment}.")
-        found.extend(here)
-    return list(_one_each(found, assignment))
+        handed.extend(here)
+    handed = list(_named(handed, roster))
+    found = list(_one_each(handed, assignment))
+    if roster is not None:
+        there = {one.student for one in found}
+        missing = [student for student in roster.students if student not in there]
+        found.extend(Found(student, Path(), reason=_("Nothing was handed in.")) for student in missing)
+        found.sort(key=lambda one: one.student)
+    return found
 
 
-def _below(path: Path, assignment: str) -> Iterator[Found]:
+def _named(handed: Sequence[_Handed], roster: Roster | None) -> Iterator[_Handed]:
+    """Each with the student's name: the roster's, or the system's, with its number where two share a name."""
+    numbers: dict[str, set[str]] = {}
+    for one in handed:
+        numbers.setdefault(_normal(one.found.student), set()).add(one.number)
+    for one in handed:
+        name, found = _normal(one.found.student), one.found
+        known = roster.student(name, one.number) if roster is not None else ""
+        if known:
+            found = replace(found, student=known)
+        elif one.number and len(numbers[name]) > 1:
+            found = replace(found, student=f"{name}_{one.number}")
+        else:
+            found = replace(found, student=name)
+        if roster is not None and not known:
+            found = replace(found, flags=(*found.flags, _("This name is not on the roster.")))
+        yield replace(one, found=found)
+
+
+def _normal(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
+
+
+# -- what a path holds ------------------------------------------------------------------------------------------------
+
+
+def _below(path: Path, assignment: str) -> Iterator[_Handed]:
     if not path.exists() and not path.is_symlink():
         raise NothingFound(f"{path} does not exist. Check the path, and the folder you are in.")
     if path.is_dir():
-        files = [
-            _File(file.relative_to(path).parts, file)
-            for file in sorted(path.rglob("*"))
-            if file.is_symlink() or not file.is_dir()
-        ]
-        yield from _by_student(path, files, assignment, _folders(path))
+        files, folders = _walk(path)
+        yield from _by_student(path, files, assignment, folders)
     elif path.suffix.lower() == ".zip" or (path.suffix.lower() != NOTEBOOK and zipfile.is_zipfile(path)):
         try:
-            with zipfile.ZipFile(path) as archive:
-                names = [info.filename for info in archive.infolist() if not info.is_dir()]
+            names = [info.filename for info in _archive(path).infolist() if not info.is_dir()]
         except (OSError, zipfile.BadZipFile) as problem:
             raise NothingFound(f"{path} is no readable zip: {problem}.") from None
         files = [_File(PurePosixPath(name).parts, path, name) for name in sorted(names) if PurePosixPath(name).parts]
@@ -103,30 +187,39 @@ def _below(path: Path, assignment: str) -> Iterator[Found]:
         raise NothingFound(f"{path} is neither a notebook ({NOTEBOOK}), nor a folder, nor a zip.")
 
 
-def _folders(path: Path) -> list[tuple[str, ...]]:
-    return [
-        folder.relative_to(path).parts
-        for folder in sorted(path.rglob("*"))
-        if folder.is_dir() and not folder.is_symlink()
-    ]
+def _walk(path: Path) -> tuple[list[_File], list[tuple[str, ...]]]:
+    """The files and the folders below a folder, by the parts of their names there."""
+    files, folders = [], []
+    for here, below, names in os.walk(path):
+        base = Path(here)
+        parts = base.relative_to(path).parts
+        for name in below:
+            if (base / name).is_symlink():
+                files.append(_File((*parts, name), base / name))
+            else:
+                folders.append((*parts, name))
+        files.extend(_File((*parts, name), base / name) for name in names)
+    return sorted(files, key=lambda file: file.parts), sorted(folders)
 
 
-def _from_file(path: Path, assignment: str) -> Found:
+def _from_file(path: Path, assignment: str) -> _Handed:
     """A single notebook; inside nbgrader's tree the student is the folder's name."""
     parts = path.resolve().parent.parts if not path.is_symlink() else path.absolute().parent.parts
     if len(parts) >= 3 and parts[-1] == assignment and parts[-3] == SUBMITTED:
-        return Found(parts[-2], path)
-    return Found(path.stem, path)
+        return _Handed(Found(parts[-2], path))
+    return _loose(_File((path.name,), path)) or _Handed(Found(path.stem, path))
 
 
 def _by_student(
     path: Path, files: Sequence[_File], assignment: str, folders: Sequence[tuple[str, ...]]
-) -> Iterator[Found]:
-    """STUDENT/ASSIGNMENT/ wherever it stands below the path; without any, each notebook is a student."""
+) -> Iterator[_Handed]:
+    """A system's folders, STUDENT/ASSIGNMENT/ wherever it stands below the path, and each notebook without a folder."""
     above = path.resolve().parts
     if len(above) >= 3 and above[-1] == assignment and above[-3] == SUBMITTED:  # one student's folder in the tree
-        yield _of_student(above[-2], files, assignment)
+        yield _Handed(_of_student(above[-2], files, assignment))
         return
+    systems, files = _systems_folders(files, assignment)
+    yield from systems
     tree: dict[str, list[_File]] = {}
     for parts in folders:
         if parts[-1] == assignment:  # kept where it is empty: the student shall have a row
@@ -136,13 +229,138 @@ def _by_student(
         if assignment in file.parts[:-1]:
             position = file.parts.index(assignment)
             tree.setdefault(file.parts[position - 1] if position else path.stem, []).append(file)
-        elif file.is_notebook and not any(part.startswith(".") for part in file.parts[:-1]):
+        elif not any(part.startswith(".") for part in file.parts[:-1]):
             loose.append(file)
     for student, own in tree.items():
-        yield _of_student(student, own, assignment)
+        yield _Handed(_of_student(student, own, assignment))
+    without: dict[tuple[str, str], _Handed] = {}
+    notebooks: set[tuple[str, str]] = set()
     for file in loose:
-        if not tree or len(file.parts) == 1:
-            yield Found(file.stem, file.path, file.inside)
+        if tree and len(file.parts) > 1:
+            continue
+        handed = _loose(file)
+        if file.is_notebook:
+            handed = handed or _Handed(Found(file.stem, file.path, file.inside))
+            notebooks.add((handed.found.student, handed.number))
+            yield handed
+        elif handed is not None:  # something else was handed in: the student shall have a row
+            without[handed.found.student, handed.number] = handed
+    for who, handed in without.items():
+        if who not in notebooks:
+            yield replace(handed, found=_without_notebook(handed.found.student))
+
+
+def _without_notebook(student: str) -> Found:
+    return Found(student, Path(), reason=_("What the student handed in holds no notebook."))
+
+
+def _loose(file: _File) -> _Handed | None:
+    """A file that Canvas or Moodle named, all students' in one folder; None where it has another name."""
+    match = _CANVAS.fullmatch(file.stem) or _CANVAS_ANONYMOUS.fullmatch(file.stem)
+    if match is not None:
+        again = _AGAIN.search(match["original"])
+        flags = (_("Handed in late, as Canvas marks it."),) if match["late"] else ()
+        return _Handed(
+            Found(match["name"], file.path, file.inside, flags=flags),
+            match["number"],
+            _AGAIN.sub("", match["original"]),
+            (int(match["turn"]), int(again[1]) if again else 0),
+        )
+    match = _MOODLE.fullmatch(file.stem)
+    if match is not None:
+        return _Handed(Found(match["name"], file.path, file.inside), match["number"], match["original"] or "")
+    return None
+
+
+# -- folders that a system names --------------------------------------------------------------------------------------
+
+
+def _systems_folders(files: Sequence[_File], assignment: str) -> tuple[list[_Handed], list[_File]]:
+    """Submissions in folders as Moodle and Gradescope name them, and the files that are not in such a folder."""
+    folders: dict[tuple[str, ...], list[_File]] = {}
+    others = []
+    for file in files:
+        above = file.parts[:-1]
+        if assignment in above:  # what stands in a student's own folder names nobody
+            above = above[: above.index(assignment)]
+        depth = next(
+            (i for i, part in enumerate(above) if _MOODLE.fullmatch(part) or _GRADESCOPE.fullmatch(part)), None
+        )
+        if depth is None:
+            others.append(file)
+        else:
+            folders.setdefault(file.parts[: depth + 1], []).append(file)
+    people = _gradescopes_people(others) if folders else {}
+    handed: list[_Handed] = []
+    moodles: dict[tuple[str, str], list[_File]] = {}
+    for parts, own in folders.items():
+        match = _MOODLE.fullmatch(parts[-1])
+        if match is not None:
+            moodles.setdefault((match["name"], match["number"]), []).extend(own)
+        else:
+            handed.extend(_of_gradescope(parts[-1], own, people.get(parts[-1], ()), assignment))
+    for (name, number), own in moodles.items():
+        found = _of_student(name, own, assignment)
+        handed.append(_Handed(found, number, assignment))
+    return handed, others
+
+
+@dataclass(frozen=True)
+class _Person:
+    name: str
+    number: str
+
+
+def _of_gradescope(
+    folder: str, files: Sequence[_File], people: Sequence[_Person], assignment: str
+) -> Iterator[_Handed]:
+    """A submission counts for everyone in its group."""
+    turn = int(folder.rpartition("_")[2])
+    if not people:
+        yield _Handed(_of_student(folder, files, assignment), "", assignment, (turn,))
+        return
+    for person in people:
+        found = _of_student(person.name, files, assignment)
+        others = [one.name for one in people if one is not person]
+        if others:
+            together = _("Handed in together with {names}.").format(names=", ".join(others))
+            found = replace(found, flags=(*found.flags, together))
+        yield _Handed(found, person.number, assignment, (turn,))
+
+
+def _gradescopes_people(files: Sequence[_File]) -> Mapping[str, Sequence[_Person]]:
+    """Who is in each folder's group, from the list that stands beside the folders."""
+    lists = sorted((file for file in files if file.name == METADATA), key=lambda file: len(file.parts))
+    if not lists:
+        return {}
+    try:
+        import yaml
+
+        data = Found("", lists[0].path, lists[0].inside).read()
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        table: Any = yaml.load(io.BytesIO(data), Loader=loader)
+    except ImportError:
+        raise NothingFound(f"{METADATA} cannot be read without PyYAML. Install autograder[instructor].") from None
+    except (Unreadable, ValueError, yaml.YAMLError) as problem:
+        raise NothingFound(f"{lists[0].path / lists[0].inside} cannot be read: {problem}") from None
+    if not isinstance(table, dict):
+        raise NothingFound(f"{lists[0].path / lists[0].inside} is not a list of submissions.")
+    return {str(folder): _people(entry) for folder, entry in table.items() if isinstance(entry, dict)}
+
+
+def _people(entry: Mapping[Any, Any]) -> Sequence[_Person]:
+    submitters = entry.get(":submitters")
+    people = []
+    for one in submitters if isinstance(submitters, list) else []:
+        if isinstance(one, dict):
+            number = str(one.get(":sid") or one.get(":email") or "")
+            name = str(one.get(":name") or number)
+            if name:
+                people.append(_Person(name, number))
+    return people
+
+
+# -- which one counts -------------------------------------------------------------------------------------------------
 
 
 def _of_student(student: str, files: Sequence[_File], assignment: str) -> Found:
@@ -152,9 +370,9 @@ def _of_student(student: str, files: Sequence[_File], assignment: str) -> Found:
         return Found(student, Path(), reason="The student's folder holds no notebook.")
     named = [file for file in notebooks if file.stem == assignment]
     chosen = named[0] if named else notebooks[0]
-    others = [file.parts[-1] for file in notebooks if file is not chosen]
+    others = [file.name for file in notebooks if file is not chosen]
     if others and not named:
-        names = " and ".join(file.parts[-1] for file in notebooks)
+        names = " and ".join(file.name for file in notebooks)
         return Found(
             student, Path(), reason=f"The student handed in {names}, and neither is named {assignment}{NOTEBOOK}."
         )
@@ -162,16 +380,44 @@ def _of_student(student: str, files: Sequence[_File], assignment: str) -> Found:
     return Found(student, chosen.path, chosen.inside, flags=flags)
 
 
-def _one_each(found: Sequence[Found], assignment: str) -> Iterator[Found]:
-    """One row per student. Two notebooks of one student, or two names a person cannot tell apart, end as ungradable."""
-    students: dict[str, list[Found]] = {}
-    for one in found:
-        students.setdefault(unicodedata.normalize("NFC", one.student), []).append(one)
+def _one_each(handed: Sequence[_Handed], assignment: str) -> Iterator[Found]:
+    """One row per student. Of what was handed in again the last counts; otherwise two notebooks end as ungradable."""
+    students: dict[str, list[_Handed]] = {}
+    for one in handed:
+        students.setdefault(one.found.student, []).append(one)
     for student in sorted(students):
-        own = students[student]
-        distinct = {(str(one.path.absolute()), one.inside): one for one in own}
-        if len(distinct) == 1:
-            yield Found(student, own[0].path, own[0].inside, own[0].reason, own[0].flags)
+        own = list({(str(one.found.path.absolute()), one.found.inside): one for one in students[student]}.values())
+        with_notebook = [one for one in own if not one.found.reason] or own[:1]
+        if len(with_notebook) == 1:
+            yield with_notebook[0].found
             continue
-        names = " and ".join(str(one.path / one.inside if one.inside else one.path) for one in own)
-        yield Found(student, Path(), reason=f"Two notebooks were handed in for this student: {names}.")
+        yield _counted(student, with_notebook, assignment)
+
+
+def _counted(student: str, handed: Sequence[_Handed], assignment: str) -> Found:
+    """The one of several that counts."""
+    named = [one for one in handed if one.stem == assignment]
+    of_system = all(one.number for one in handed) or all(one.order for one in handed)
+    same = named or handed
+    if of_system and len({one.stem for one in same}) == 1:
+        *_before, last = sorted(same, key=lambda one: one.order)
+        if all(one is last or one.order < last.order for one in same):
+            others = [one for one in handed if one is not last]
+            again = [_where(one.found) for one in others if one.stem == last.stem]
+            different = [_where(one.found) for one in others if one.stem != last.stem]
+            flags = list(last.found.flags)
+            if again:
+                flags.append(
+                    _("Handed in more than once; the last counts, not {files}.").format(files=", ".join(again))
+                )
+            if different:
+                flags.append(
+                    _("Another notebook was handed in and not graded: {files}.").format(files=", ".join(different))
+                )
+            return replace(last.found, flags=tuple(flags))
+    names = " and ".join(str(one.found.path / one.found.inside) for one in handed)
+    return Found(student, Path(), reason=f"Two notebooks were handed in for this student: {names}.")
+
+
+def _where(found: Found) -> str:
+    return PurePosixPath(found.inside).name if found.inside else found.path.name

@@ -10,7 +10,7 @@ from autograder import comparing
 from autograder.checking import Answer, CheckFailed, Draw, Rule
 from autograder.comparing import Difference
 from autograder.course import Assignment, Exercise
-from autograder.diagnosing import diagnose
+from autograder.diagnosing import diagnose, narrow
 from autograder.language import _
 from autograder.observations import Death, Problem, Reply, Request
 from autograder.recordings import Recording, Take, WrongReplies, key
@@ -89,11 +89,16 @@ def _result(rule: Rule, status: str, difference: Difference | None = None, **mor
         points=rule.stage.points,
         rule=_(rule.sentence),
         message=difference.sentence if difference else "",
-        hint=((difference.advice if difference else "") or _(rule.stage.hint)) if status == "failed" else "",
+        hint=_layers(difference.advice if difference else "", _(rule.stage.hint)) if status == "failed" else "",
         chapter=rule.stage.chapter,
         picture=difference.picture if difference else None,
     )
     return replace(result, **more)  # type: ignore[arg-type]
+
+
+def _layers(*hints: str) -> str:
+    """Hints one below the other, each opened after the one before; none of them twice."""
+    return "\n\n".join(dict.fromkeys(layer for hint in hints for layer in hint.split("\n\n") if layer.strip()))
 
 
 def _note(rule: Rule, difference: Difference) -> CheckResult:
@@ -167,6 +172,8 @@ def judge_exercise(
         results.append(loads[function])
     gated: dict[str, CheckResult] = {name: check for name, check in loads.items() if check.status == "failed"}
     failed: dict[str, int] = {}
+    judged: dict[str, list[tuple[Rule, bool]]] = {name: [] for name in exercise.functions}
+    raised: set[str] = set()  # functions whose fault an exception shows already
     died = exercise.name in evidence.deaths
     for rule in sorted(own, key=lambda rule: STAGES.index(rule.stage.name)):
         gate = gated.get(rule.of)
@@ -192,12 +199,16 @@ def judge_exercise(
                 continue
             result = _result(rule, "failed", failure.difference)
             failed[key(rule)] = len(results)
+            judged[rule.of].append((rule, False))
+            if failure.problem is not None:
+                raised.add(rule.of)
             if rule.stage.name in GATING_STAGES and rule.of not in gated:
                 gated[rule.of] = result
         except _NoReply:
             result = _result(rule, "blocked", message=_("Not judged: the process ended before this check."))
         else:
             result = _result(rule, "passed")
+            judged[rule.of].append((rule, True))
         results.append(result)
     if failed:
         for name, misconception in diagnose(list(failed), evidence.replies, bank(exercise.name)).items():
@@ -206,9 +217,10 @@ def judge_exercise(
                 results[position],
                 misconception=misconception.name,
                 says=_(misconception.says),
-                hint=_(misconception.advice) or results[position].hint,
+                hint=_layers(_(misconception.advice), results[position].hint),
                 chapter=misconception.chapter or results[position].chapter,
             )
+        _narrow(own, judged, raised, failed, results)
     if died:
         results = [
             replace(check, status="blocked") if check.status == "passed" and check.points else check
@@ -224,6 +236,24 @@ def judge_exercise(
         checks=tuple(results),
         attempted=tried and not untouched(_first_replies(own, evidence, set(exercise.functions))),
     )
+
+
+def _narrow(
+    rules: Sequence[Rule],
+    judged: Mapping[str, Sequence[tuple[Rule, bool]]],
+    raised: set[str],
+    failed: Mapping[str, int],
+    results: list[CheckResult],
+) -> None:
+    """Tell at each function's first failed check where its fault lies, unless its mistake is known by name."""
+    function_of = {key(rule): rule.of for rule in rules}
+    positions: dict[str, list[int]] = {}
+    for name, position in failed.items():
+        positions.setdefault(function_of[name], []).append(position)
+    for function, places in positions.items():
+        if function not in raised and not any(results[place].misconception for place in places):
+            first = min(places)
+            results[first] = replace(results[first], narrows=narrow(judged[function]))
 
 
 def block_dependents(assignment: Assignment, results: Mapping[str, ExerciseResult]) -> dict[str, ExerciseResult]:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+import torch
 
 from autograder import collecting, notebooks, recordings, solved
 from autograder.checking import Rule
@@ -18,9 +20,56 @@ from autograder.notebooks import Cell, Submission, Unreadable
 from autograder.observations import Death, Job, Outcome, Problem, Reply, Request
 from autograder.recordings import Recording, WrongReplies
 from autograder.results import ExerciseResult, SubmissionResult, total
-from autograder.sandbox import Sandbox, open_sandbox
+from autograder.routes import gather, trace_request
+from autograder.sandbox import Sandbox, StandInsFailed, open_sandbox
 
 RELEASE_SEED = 2017
+
+
+MOST_FATAL_CELLS = 16  # cells that end the process, after which those of no exercise are all left out
+PATIENCE = 4  # deaths by time in one submission, after which what is left of it gets less time
+
+
+LONGEST_QUOTE = 120  # characters of a learner's message in a flag
+REFUSALS = ("PermissionError",)  # what a refused call looks like from inside
+
+
+class Conduct:
+    """How one submission behaves: what ended its processes, what it was refused, and how much time it has wasted.
+
+    It counts what does not depend on how busy the machine is. endings, refused: by exercise, "" for no exercise.
+    """
+
+    def __init__(self) -> None:
+        self._wasted = 0
+        self.endings: dict[str, str] = {}
+        self.refused: dict[str, str] = {}
+
+    @property
+    def brief(self) -> bool:
+        """Whether the next run gets less time, so that all loops of a submission together end soon."""
+        return self._wasted >= PATIENCE
+
+    def strain(self, death: Death) -> None:
+        """Hears of a death."""
+        if death.reason == "time" and death.sure:
+            self._wasted += 1
+
+    def ended(self, exercises: Sequence[str], death: Death) -> None:
+        """Hears who is to blame for a death."""
+        how = {
+            "time": _("its time was up"),
+            "memory": _("it took more memory than there is"),
+            "reply": _("it sent what cannot be read"),
+        }.get(death.reason, death.detail)
+        for name in exercises or ("",):
+            self.endings.setdefault(name, how)
+
+    def met(self, exercises: Sequence[str], problem: Problem | None) -> None:
+        """Hears of an exception in a cell or an answer."""
+        if problem is not None and problem.kind in REFUSALS:
+            for name in exercises or ("",):
+                self.refused.setdefault(name, f"{problem.kind}: {problem.message[:LONGEST_QUOTE]}")
 
 
 class Grader:
@@ -88,7 +137,27 @@ class Grader:
         return replace(
             self.recording,
             wrong={exercise.name: self.wrong_replies(exercise.name) for exercise in self.assignment.exercises},
+            ways=self._ways(),
         )
+
+    def _ways(self) -> dict[str, list[torch.Tensor]]:
+        """The numbers that right answers meet, for every request that learners can have traced."""
+        found: dict[str, list[torch.Tensor]] = {}
+        for exercise, trace in self.assignment.traces.items():
+            names = [f"{exercise}/{check}" for check in trace.checks]
+            requests = [trace_request(self.recording, name, trace) for name in names]
+            parts = {exercise, *self.assignment.needs_of(exercise)}
+            right = [self.cells_with(variant) for variant in self.source.right if variant.exercise in parts]
+            self._sandbox.give_plan(requests)
+            replies: list[list[Any]] = [[] for _ in names]
+            for cells in [self.reference, *right]:
+                outcome = self._sandbox.run(Job([cell.source for cell in cells], range(len(requests))))
+                for position, reply in outcome.replies.items():
+                    if reply.problem is None:
+                        replies[position].append(reply.value)
+            found.update({name: gather(replies[position]) for position, name in enumerate(names)})
+        self._sandbox.give_plan(self.recording.plan)
+        return found
 
     # -- one submission -----------------------------------------------------------------------------------------
 
@@ -107,7 +176,8 @@ class Grader:
             submission = notebooks.read(data, self.assignment)
         except Unreadable as problem:
             return self.ungradable(student, str(problem))
-        exercises = self.judge(submission.cells)
+        conduct = Conduct()
+        exercises = self.judge(submission.cells, conduct)
         return SubmissionResult(
             student=student,
             assignment=self.assignment.name,
@@ -115,7 +185,7 @@ class Grader:
             score=total(exercises),
             max_score=self.assignment.max_score,
             exercises=tuple(exercises),
-            flags=tuple(self._flags(submission)),
+            flags=tuple(self._flags(submission, conduct)),
             isolation=self.isolation,
             layers=dict(self._sandbox.layers),
             seed=self.seed,
@@ -136,9 +206,10 @@ class Grader:
             seed=self.seed,
         )
 
-    def judge(self, cells: Sequence[Cell]) -> list[ExerciseResult]:
+    def judge(self, cells: Sequence[Cell], conduct: Conduct | None = None) -> list[ExerciseResult]:
         """Every exercise, judged by itself and, where a piece it needs lost points, with stand-ins as well."""
-        evidence = self._observe(cells, self.recording.positions())
+        conduct = conduct or Conduct()
+        evidence = self._observe(cells, self.recording.positions(), conduct=conduct)
         own = {exercise.name: self._judge(exercise.name, evidence) for exercise in self.assignment.exercises}
         broken = {name for name, result in own.items() if result.score < result.max_score}
         results = dict(own)
@@ -146,7 +217,12 @@ class Grader:
             needs = [need for need in self.assignment.needs_of(name) if need in broken]
             if not needs or result.score >= result.max_score or not self.source.stand_ins or not result.attempted:
                 continue
-            evidence = self._observe(cells, self.recording.positions([name]), replaced=needs)
+            try:
+                evidence = self._observe(cells, self.recording.positions([name]), needs, conduct)
+            except StandInsFailed:
+                if not self._stand_ins_hold(needs):
+                    raise  # the course's mistake
+                continue  # the submission's own doing: it keeps what it has
             helped = self._judge(name, evidence)
             if helped.score > result.score:
                 results[name] = replace(helped, judged_with="stand-ins")
@@ -159,49 +235,94 @@ class Grader:
     def _judge(self, name: str, evidence: Evidence) -> ExerciseResult:
         return judge_exercise(self.assignment.by_name[name], self.rules, self.recording, evidence, self.wrong_replies)
 
-    def _flags(self, submission: Submission) -> list[str]:
-        return [
+    def _flags(self, submission: Submission, conduct: Conduct) -> list[str]:
+        """What an instructor may want to look at. No flag changes a score."""
+        flags = [
             _("{exercise} calls {name}, which is off limits.").format(exercise=exercise, name=name)
             for exercise, name in notebooks.off_limits_calls(submission.cells, self.assignment.off_limits)
         ]
+        changed = notebooks.changed_cells(submission.cells, self.reference)
+        if changed:
+            words = _("Cells that were to be left as they are were changed or are missing: {names}.")
+            flags.append(words.format(names=", ".join(changed)))
+        for name in conduct.endings:
+            place = name or _("A cell of no exercise")
+            flags.append(_("{place} ended the process: {how}.").format(place=place, how=conduct.endings[name]))
+        for name in conduct.refused:
+            place = name or _("A cell of no exercise")
+            flags.append(_("{place} was refused what it tried: {how}.").format(place=place, how=conduct.refused[name]))
+        return flags
 
     # -- across the boundary ------------------------------------------------------------------------------------
 
-    def _observe(self, cells: Sequence[Cell], positions: Sequence[int], replaced: Sequence[str] = ()) -> Evidence:
-        """Run cells and requests in a child. A culprit is found and left out, and the rest is run again without it."""
+    def _observe(
+        self,
+        cells: Sequence[Cell],
+        positions: Sequence[int],
+        replaced: Sequence[str] = (),
+        conduct: Conduct | None = None,
+    ) -> Evidence:
+        """Run cells and requests in a child. Who ends it is left out, and what is not yet answered is run in another.
+
+        Each pass settles a cell or an exercise, so it comes to an end whatever a child says of itself.
+        """
         stand_ins = self._stand_ins(replaced) if replaced else ""
         plan = self.recording.plan
+        conduct = conduct or Conduct()
         left_out = {i for i, cell in enumerate(cells) if cell.exercises and set(cell.exercises) <= set(replaced)}
         deaths: dict[str, Death] = {}
         died_at: dict[str, int] = {}
-        replies: Mapping[int, Reply] = {}
+        replies: dict[int, Reply] = {}
         careful = False
+        fatal = 0
         while True:
             kept = [i for i in range(len(cells)) if i not in left_out]
-            asked = [i for i in positions if plan[i].exercise not in deaths]
-            outcome = self._sandbox.run(Job([cells[i].source for i in kept], asked, stand_ins, careful))
+            asked = [i for i in positions if i not in replies and plan[i].exercise not in deaths]
+            job = Job([cells[i].source for i in kept], asked, stand_ins, careful, conduct.brief)
+            outcome = self._sandbox.run(job)
+            careful = False
+            replies.update(outcome.replies)
             death = outcome.death
-            replies = outcome.replies
             if death is None:
                 break
-            if not careful:
-                careful = True
-                continue
+            conduct.strain(death)
             if death.step is None:
+                if not job.careful:
+                    careful = True  # once more, told step by step: what it wrote to its channel was none of ours
+                    continue
                 for name in self.assignment.by_name:
                     deaths.setdefault(name, death)
+                conduct.ended(tuple(self.assignment.by_name), death)
                 break
             kind, position = death.step
             if kind == "request":
-                deaths[plan[position].exercise] = death
-                died_at[plan[position].exercise] = position
+                exercise = plan[position].exercise
+                # One exercise's replies are one piece: they come from one process, or are not there.
+                for i in positions:
+                    if plan[i].exercise == exercise:
+                        replies.pop(i, None)
+                if not death.sure:
+                    continue  # those before it took the time; now it is the first
+                deaths[exercise] = death
+                died_at[exercise] = position
+                conduct.ended((exercise,), death)
+                if all(i in replies or plan[i].exercise in deaths for i in positions):
+                    break
             else:
                 culprit = kept[position]
                 owners = cells[culprit].exercises
                 left_out.add(culprit)
+                conduct.ended(owners, death)
+                fatal += 1
+                if fatal >= MOST_FATAL_CELLS:
+                    left_out.update(i for i, cell in enumerate(cells) if not cell.exercises)
                 for name in owners:
                     deaths[name] = death
                 left_out.update(i for i, cell in enumerate(cells) if set(cell.exercises) & set(owners))
+        for i, problem in zip(kept, outcome.problems, strict=False):
+            conduct.met(cells[i].exercises, problem)
+        for i, reply in replies.items():
+            conduct.met((plan[i].exercise,), reply.problem)
         return self._evidence(cells, kept, outcome, replies, deaths, died_at)
 
     def _evidence(
@@ -226,6 +347,14 @@ class Grader:
             deaths=deaths,
             died_at={exercise: keys[position] for exercise, position in died_at.items()},
         )
+
+    def _stand_ins_hold(self, exercises: Sequence[str]) -> bool:
+        """Whether the stand-ins run beside the solved notebook, which does nothing to prevent them."""
+        try:
+            self._sandbox.run(Job([cell.source for cell in self.reference], (), self._stand_ins(exercises)))
+        except StandInsFailed:
+            return False
+        return True
 
     def _stand_ins(self, exercises: Sequence[str]) -> str:
         """Library-built pieces for the functions of these exercises, and for no others."""

@@ -8,12 +8,14 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from autograder.course import Assignment
 from autograder.exporting import csv_row, write_grades_csv
+from autograder.grading.likeness import for_the_student
 from autograder.pages.feedback import feedback_html
 from autograder.results import CheckResult, ExerciseResult, SubmissionResult
 
@@ -48,7 +50,8 @@ def write_result(result: SubmissionResult, assignment: Assignment, folder: Path)
     students = folder / "students"
     students.mkdir(parents=True, exist_ok=True)
     name = file_name(result.student)
-    page = feedback_html(result, chapter_link=assignment.chapter_link, title=assignment.title)
+    shown = replace(result, flags=for_the_student(result.flags))
+    page = feedback_html(shown, chapter_link=assignment.chapter_link, title=assignment.title)
     write_whole(students / f"{name}.html", page)
     write_whole(students / f"{name}.json", json.dumps(result.as_json(), indent=1, ensure_ascii=False) + "\n")
 

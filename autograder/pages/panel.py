@@ -21,15 +21,25 @@ from autograder.pages.rendering import (
     views,
     visible,
 )
+from autograder.pages.tracing import TraceView, trace_view
 from autograder.results import ExerciseResult
 from autograder.results import total as sum_of_scores
+from autograder.routes import Traced
 
 
-def panel_html(exercises: Sequence[ExerciseResult], *, chapter_link: ChapterLink, recorded: bool, total: bool) -> str:
+def panel_html(
+    exercises: Sequence[ExerciseResult],
+    *,
+    chapter_link: ChapterLink,
+    recorded: bool,
+    total: bool,
+    trace: Traced | None = None,
+) -> str:
     """The HTML fragment shown under `check()`; it needs nothing but itself and stands beside others on one page.
 
     chapter_link: from a check's `chapter` to the chapter's title and address ("" for no address).
     recorded: whether the inputs were the practice ones. total: whether the sum of all exercises is shown.
+    trace: the learner's own way through the exercise, shown below its rules.
     """
     shown = views(exercises, chapter_link)
     worth = sum(exercise.max_score for exercise in exercises)
@@ -45,6 +55,7 @@ def panel_html(exercises: Sequence[ExerciseResult], *, chapter_link: ChapterLink
         worth=number(worth),
         share=share(earned, worth),
         opened=next((view for view in shown if view.first), None),
+        trace=trace_view(trace) if trace else None,
     )
 
 
@@ -180,6 +191,25 @@ class _Paper:
             for label, row in zip(labels, texts, strict=True):
                 self.lines.append(joined(label, row))
 
+    def trace(self, view: TraceView) -> None:
+        """The learner's own code, line by line, with the shape that each operation makes."""
+        self.line(view.title, colour="bold")
+        for name, shape in view.inputs:
+            self.lines.append("  " + self.plain(f"{name}  {shape}"))
+        for line in view.lines:
+            self.line(
+                _("{function}, line {number}: {text}").format(
+                    function=line.function, number=line.number, text=line.text
+                ),
+                2,
+            )
+            for row in line.rows:
+                self.apart(row.shape, row.operation, 6, "bad" if row.leaves else "", "✗" if row.leaves else "")
+                if row.leaves:
+                    self.line(view.leaving, 8, "bad")
+        for sentence in view.sentences:
+            self.line(sentence, 2)
+
     def rule(self, check: CheckView, mark: str, state: str, colour: str) -> None:
         right = _("{stage}, {points}").format(stage=check.stage, points=check.points)
         self.apart(_("{state}: {rule}").format(state=state, rule=check.rule), right, 2, colour, mark)
@@ -187,6 +217,8 @@ class _Paper:
     def explain(self, check: CheckView, full: bool) -> None:
         if check.check.says:
             self.prose(check.check.says, 4, _("Likely cause:") + " ")
+        if check.check.narrows:
+            self.prose(check.check.narrows, 4, _("Where the fault lies:") + " ")
         self.prose(check.check.message, 4)
         if full and check.picture:
             self.table(check.picture, 4)
@@ -240,6 +272,7 @@ def panel_text(
     total: bool,
     file: TextIO | None = None,
     width: int = 80,
+    trace: Traced | None = None,
 ) -> str:
     """The panel for a terminal: at most `width` columns, in the letters that `file` (standard output) can print.
 
@@ -251,6 +284,9 @@ def panel_text(
     for view in views(exercises, chapter_link):
         paper.blank()
         paper.exercise(view)
+    if trace:
+        paper.blank()
+        paper.trace(trace_view(trace))
     if total:
         paper.blank()
         worth = sum(exercise.max_score for exercise in exercises)

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import linecache
+import mmap
 import os
+import signal
 import socket
+import struct
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,6 +30,7 @@ from autograder.probes import COURSE, STAND_INS, Probe, observe, probes_in, prob
 from autograder.sandbox import engine
 
 JOB_BYTES = 64 << 20
+BRIEF = 4  # a brief job gets this part of the time for each step
 
 
 def cell_name(position: int) -> str:
@@ -85,6 +91,42 @@ class Shell(InteractiveShell):  # type: ignore[misc]
         return result.error_before_exec or result.error_in_exec  # type: ignore[no-any-return]
 
 
+class Marks:
+    """Where this process stands, in a page that the trusted side reads when the process is no more.
+
+    The page holds pairs of numbers: the step that began last and the first step that left a thread running (both
+    counted from 1; 0: none), then, for each step, seconds of computing and the time at which it began. A learner's code
+    can write there too. What it then says of itself is whom to blame, among its own cells and exercises.
+    """
+
+    _pair = struct.Struct("<dd")
+    # Kept here, out of reach of a cell that replaces what a module calls by these names.
+    _computed, _now, _threads = time.process_time, time.monotonic, sys._current_frames
+    _timer = getattr(signal, "setitimer", None)
+    _handle = signal.signal
+
+    def __init__(self, page: mmap.mmap | None) -> None:
+        self._page = page
+        self._left = 0
+        self._alone = len(sys._current_frames())
+        self.seconds = 0.0
+
+    def begin(self, step: int, *, anew: bool = True) -> None:
+        """A step begins. anew: with the full time of a step; otherwise it shares that of the one before."""
+        if anew and Marks._timer is not None and self.seconds:
+            Marks._handle(signal.SIGPROF, signal.SIG_DFL)
+            Marks._timer(signal.ITIMER_PROF, self.seconds)
+        if self._page is None:
+            return
+        if not self._left and step and len(Marks._threads()) > self._alone:
+            self._left = step  # the step before this one, counted from 1
+        place = Marks._pair.size * (step + 1)
+        with contextlib.suppress(ValueError, struct.error):  # a page that was closed
+            if place + Marks._pair.size <= len(self._page):
+                Marks._pair.pack_into(self._page, place, Marks._computed(), Marks._now())
+            Marks._pair.pack_into(self._page, 0, float(step + 1), float(self._left))
+
+
 def make_shell(namespace_code: str) -> Shell:
     """A shell whose namespace holds what `namespace_code` defines, and a `check` that does nothing."""
     settings = Config()
@@ -120,12 +162,22 @@ class Worker:
         self.probes = probes
         self.plan: Sequence[Request] = ()
         self._before = dict(shell.user_ns)
+        self._marks = Marks(None)
 
-    def serve(self, channel: socket.socket, layers: Mapping[str, bool], reply_bytes: int) -> None:
-        """Says that all is in place, then receives one job and does it."""
+    def serve(
+        self,
+        channel: socket.socket,
+        layers: Mapping[str, bool],
+        reply_bytes: int,
+        step_seconds: float,
+        page: mmap.mmap | None = None,
+    ) -> None:
+        """Says that all is in place, then receives one job and does it. page: for `Marks`."""
         wire.send(channel, wire.encode({"ready": dict(layers)}))
         job: Any = wire.decode(wire.receive(channel, limit=JOB_BYTES))
         cells: list[str] = job["cells"]
+        self._marks = Marks(page)
+        self._marks.seconds = step_seconds / BRIEF if job["brief"] else step_seconds
         try:
             if job["careful"]:
                 self._step_by_step(channel, cells, job["requests"], job["stand_ins"])
@@ -144,20 +196,37 @@ class Worker:
     def _at_once(
         self, channel: socket.socket, cells: list[str], requests: list[int], stand_ins: str, reply_bytes: int
     ) -> None:
-        problems: list[Plain] = [self._cell(position, code) for position, code in enumerate(cells)]
+        left = reply_bytes
+
+        def tell(message: Plain) -> None:
+            nonlocal left
+            payload = wire.encode(message, settled=True)
+            # The reader refuses a longer one by its header; the bytes need not be sent.
+            channel.settimeout(None)
+            if len(payload) > left:
+                channel.sendall(len(payload).to_bytes(8, "little"))
+            else:
+                wire.send(channel, payload)
+            left -= len(payload)
+
+        problems: list[Plain] = []
+        for position, code in enumerate(cells):
+            self._marks.begin(position)
+            problems.append(self._cell(position, code))
+        self._marks.begin(len(cells))
         broken = self._stand_in(stand_ins)
+        tell({"problems": problems, "stand_ins": broken, "defined": self._defined()})
+        if broken is not None:
+            return
         files = self._files(cells)
-        replies: list[Plain] = []
-        if broken is None:
-            replies = [[position, wire.plain_reply(self._observe(position, files))] for position in requests]
-        message = {"problems": problems, "stand_ins": broken, "replies": replies, "defined": self._defined()}
-        payload = wire.encode(message, settled=True)
-        # The reader refuses a longer one by its header; the bytes need not be sent.
-        channel.settimeout(None)
-        if len(payload) > reply_bytes:
-            channel.sendall(len(payload).to_bytes(8, "little"))
-        else:
-            wire.send(channel, payload)
+        step = len(cells)
+        for _, group in itertools.groupby(requests, lambda position: self.plan[position].exercise):
+            replies: list[Plain] = []
+            for turn, position in enumerate(group):
+                step += 1
+                self._marks.begin(step, anew=turn == 0)
+                replies.append([position, wire.plain_reply(self._observe(position, files))])
+            tell(replies)
 
     def _step_by_step(self, channel: socket.socket, cells: list[str], requests: list[int], stand_ins: str) -> None:
         def tell(*words: Plain) -> None:
@@ -165,11 +234,15 @@ class Worker:
 
         for position, code in enumerate(cells):
             tell("cell", position)
+            self._marks.begin(position)
             tell("ran", position, self._cell(position, code))
         tell("stood in", self._stand_in(stand_ins))
         files = self._files(cells)
-        for position in requests:
+        exercise = None
+        for turn, position in enumerate(requests):
             tell("request", position)
+            self._marks.begin(len(cells) + 1 + turn, anew=self.plan[position].exercise != exercise)
+            exercise = self.plan[position].exercise
             tell("replied", position, wire.plain_reply(self._observe(position, files)))
         tell("done", self._defined())
 

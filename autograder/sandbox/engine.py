@@ -10,6 +10,7 @@ CHILD_SIDE = (
     "observations.py",
     "wire.py",
     "probes.py",
+    "tracing.py",
     "sandbox/control.py",
     "sandbox/engine.py",
     "sandbox/launcher.py",

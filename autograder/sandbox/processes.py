@@ -15,6 +15,7 @@ import os
 import secrets
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -198,24 +199,26 @@ class Zygote:
         return [str(name) for name in answer["unknown"]]
 
     @contextlib.contextmanager
-    def child(self) -> Iterator[Child]:
-        """A fresh child, which is no more when this ends."""
+    def child(self, steps: int) -> Iterator[Child]:
+        """A fresh child for a job of so many steps, which is no more when this ends."""
         folder = SCRATCH if self._isolated else tempfile.mkdtemp(dir=self._base)
         ours, theirs = socket.socketpair()
         child: Child | None = None
+        page = Page(steps)
         try:
             with theirs:
-                answer = self._ask({"do": "begin", "folder": folder}, [theirs.fileno()])
+                answer = self._ask({"do": "begin", "folder": folder}, [theirs.fileno(), page.handle])
             if "pid" not in answer:
                 raise Lost(str(answer.get("refused", "No child could be had.")))
             process = int(answer["pid"])
-            child = Child(ours, lambda grace: self._end(process, grace))
+            child = Child(ours, lambda grace: self._end(process, grace), page)
             yield child
         finally:
             ours.close()
             if child is not None:
                 with contextlib.suppress(Lost):  # the next job will notice
                     child.end(0)
+            page.close()
             if not self._isolated:
                 shutil.rmtree(folder, ignore_errors=True)
 
@@ -236,12 +239,40 @@ class Zygote:
         shutil.rmtree(self._base, ignore_errors=True)
 
 
-class Child:
-    """One child, from the trusted side."""
+class Page:
+    """A page that a child shares with us: it notes where it stands, and we read that when it is no more.
 
-    def __init__(self, channel: socket.socket, end: Callable[[float], End]) -> None:
+    `child.Marks` writes it, and so may a learner's code: what stands there is looked at, never believed.
+    """
+
+    _PAIR = struct.Struct("<dd")
+
+    def __init__(self, steps: int) -> None:
+        self._size = self._PAIR.size * (steps + 1)
+        if hasattr(os, "memfd_create"):
+            self.handle = os.memfd_create("steps", os.MFD_CLOEXEC)
+        else:
+            with tempfile.TemporaryFile() as file:
+                self.handle = os.dup(file.fileno())
+        os.ftruncate(self.handle, self._size)
+
+    def read(self) -> list[tuple[float, float]]:
+        """The pairs of numbers. Reading, not mapping: whatever became of the file, this ends."""
+        data = os.pread(self.handle, self._size, 0)
+        return list(self._PAIR.iter_unpack(data.ljust(self._size, b"\0")))
+
+    def close(self) -> None:
+        """Gives it up."""
+        os.close(self.handle)
+
+
+class Child:
+    """One child, from the trusted side. page: None where there is none to share."""
+
+    def __init__(self, channel: socket.socket, end: Callable[[float], End], page: Page | None = None) -> None:
         self._end: Callable[[float], End] | None = end
         self.channel = channel
+        self.page = page
         self.ready = False
 
     def layers(self, deadline: float) -> dict[str, bool]:
@@ -282,7 +313,7 @@ class Spawner:
         return sorted({request["probe"] for request in content} - self._known)
 
     @contextlib.contextmanager
-    def child(self) -> Iterator[Child]:
+    def child(self, steps: int) -> Iterator[Child]:
         """A fresh child, which is no more when this ends."""
         with (
             tempfile.TemporaryDirectory(prefix="autograder-", ignore_cleanup_errors=True) as folder,

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import logging
+import math
 import os
 import shutil
 import signal
 import socket
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -28,6 +30,7 @@ from autograder.sandbox.processes import (
     OWN,
     PLAIN,
     SPAWNED,
+    Child,
     End,
     NoIsolation,
     SandboxBroken,
@@ -37,6 +40,7 @@ from autograder.sandbox.processes import (
     can_fork,
 )
 
+BRIEF = 4  # a brief job gets this part of the time
 _GRACE_SECONDS = 0.5  # for a child that closed its channel to end by itself, so that its own cause of death is seen
 
 _log = logging.getLogger(__name__)
@@ -81,7 +85,7 @@ class Sandbox:
         self._probes = probes
         self._namespace_code = namespace_code
         self._plan: bytes | None = None
-        self._places = 0
+        self._exercises: list[str] = []  # by position in the plan
         self._zygote: Zygote | Spawner | None = None
         self._lock = threading.Lock()
         self._owner = os.getpid()
@@ -105,7 +109,7 @@ class Sandbox:
         Raises SandboxBroken when a request names a probe that does not exist.
         """
         self._plan = wire.encode([wire.plain_request(request) for request in requests])
-        self._places = len(requests)
+        self._exercises = [request.exercise for request in requests]
         with self._lock:
             self._attempt(lambda zygote: self._send_plan(zygote))
 
@@ -115,7 +119,7 @@ class Sandbox:
         Raises SandboxBroken when the sandbox stopped working twice, StandInsFailed when the stand-ins raised, and
         IndexError when the job asks for a request that the plan does not have.
         """
-        if any(not 0 <= position < self._places for position in job.requests):
+        if any(not 0 <= position < len(self._exercises) for position in job.requests):
             raise IndexError("A job asks for a request that is not in the plan.")
         with self._lock:
             outcome: Outcome = self._attempt(lambda zygote: self._do(zygote, job))
@@ -187,12 +191,19 @@ class Sandbox:
             self.close()
             raise SandboxBroken(f"The sandbox stopped working and could not be started again. {problem}") from problem
 
-    def _too_late(self) -> Death:
-        # The same words for both limits: which of them is met first depends on how busy the machine is.
-        seconds = f"{self.limits.cpu_seconds} seconds of computing or {self.limits.wall_seconds:g} seconds in all"
+    def _step_seconds(self, job: Job) -> float:
+        seconds = min(self.limits.step_seconds, float(self.limits.cpu_seconds))
+        return seconds / BRIEF if job.brief else seconds
+
+    def _wall_seconds(self, job: Job) -> float:
+        return self.limits.wall_seconds / BRIEF if job.brief else self.limits.wall_seconds
+
+    def _too_late(self, job: Job) -> Death:
+        # The same words for all limits: which of them is met first depends on how busy the machine is.
+        seconds = f"{self._step_seconds(job):g} seconds of computing or {self._wall_seconds(job):g} seconds in all"
         return Death("time", f"more than {seconds}")
 
-    def _cause(self, end: End) -> Death:
+    def _cause(self, end: End, job: Job) -> Death:
         """Why a child is no more, from how its process ended."""
         if end.killed:
             return Death("reply", "It closed its channel and went on.")
@@ -201,8 +212,11 @@ class Sandbox:
             return Death("exit", f"exit code {code}")
         number = -code
         out_of_time = end.cpu >= self.limits.cpu_seconds - 0.1
+        used_up = end.cpu >= self._step_seconds(job) - 0.1
         if number == getattr(signal, "SIGXCPU", 0) or (number == signal.SIGKILL and out_of_time):
-            return self._too_late()
+            return self._too_late(job)
+        if number == getattr(signal, "SIGPROF", 0) and used_up:
+            return self._too_late(job)
         if number == signal.SIGKILL:
             before, self._kills = self._kills, _kills_for_memory()
             if self._kills > before:
@@ -211,11 +225,38 @@ class Sandbox:
             return Death("signal", signal.Signals(number).name)
         return Death("signal", f"signal {number}")
 
+    def _blamed(self, cause: Death, heard: _Heard, child: Child, late: float | None = None, cpu: float = 0.0) -> Death:
+        """The same death with the step that is to blame.
+
+        late: when the wall clock ran out, None where something else did. cpu: what the process has computed in all.
+        """
+        job = heard.job
+        marks = child.page.read() if child.page is not None else []
+        step, first = heard.standing(marks, believed=cause.reason != "reply")
+        if cause.reason != "time" or job.careful or step is None or not marks:
+            return dataclasses.replace(cause, step=step)
+        current = heard.index_of(step)
+        left = int(marks[0][1]) - 1 if 1 <= marks[0][1] <= current else None
+        if left is not None and (blamed := heard.step_at(left)) is not None:
+            return dataclasses.replace(cause, step=blamed)  # it left a thread behind, which went on
+        kind = 0 if late is None else 1
+        begun = [pair[kind] for pair in marks[1:]]
+        until = cpu if late is None else late
+        room = self._step_seconds(job) if late is None else self._wall_seconds(job) / 2
+        if step[0] == "cell":
+            # The limit of all cells together was met here: the one that took most of it is to blame.
+            begun = [*begun[: current + 1], until]
+            used = [_difference(after, before) for before, after in itertools.pairwise(begun)]
+            heaviest = max(range(len(used)), key=lambda one: (used[one], one)) if used else current
+            return dataclasses.replace(cause, step=("cell", heaviest))
+        sure = first is None or _difference(until, begun[heard.index_of(first)]) >= room * 0.9
+        return dataclasses.replace(cause, step=step, sure=sure)
+
     def _send_plan(self, zygote: Zygote | Spawner) -> None:
         assert self._plan is not None
         unknown = zygote.give_plan(self._plan)
         if unknown:
-            self._plan, self._places = None, 0
+            self._plan, self._exercises = None, []
             raise SandboxBroken(f"No probe is called {', '.join(unknown)} in {self._probes}.")
 
     def _do(self, zygote: Zygote | Spawner, job: Job) -> Outcome:
@@ -225,30 +266,34 @@ class Sandbox:
                 "requests": list(job.requests),
                 "stand_ins": job.stand_ins,
                 "careful": job.careful,
+                "brief": job.brief,
             }
         )
-        heard = _Heard(job)
-        with zygote.child() as child:
-            deadline = time.monotonic() + self.limits.wall_seconds
+        heard = _Heard(job, self._exercises)
+        with zygote.child(len(job.cells) + 1 + len(job.requests)) as child:
+            deadline = time.monotonic() + self._wall_seconds(job)
             cause = None
             try:
                 wire.send(child.channel, payload, deadline=deadline)
                 self.layers = child.layers(deadline)
                 heard.listen(child.channel, self.limits.reply_bytes, deadline)
             except TimeoutError:
-                cause = self._too_late()
+                child.end(0)
+                cause = self._blamed(self._too_late(job), heard, child, deadline)
             except _OutOfMemory:
                 cause = Death("memory", f"more than {self.limits.memory_bytes >> 20} MB")
+                cause = self._blamed(cause, heard, child)
             except wire.Malformed as problem:
-                cause = Death("reply", str(problem))
+                cause = self._blamed(Death("reply", str(problem)), heard, child)
             except (wire.Closed, OSError):
-                cause = self._cause(child.end(_GRACE_SECONDS))
+                end = child.end(_GRACE_SECONDS)
+                cause = self._blamed(self._cause(end, job), heard, child, None, end.cpu)
             else:
                 child.end(0)
             if cause is not None and not child.ready:
                 raise Lost(f"A child could not be set up ({cause.reason}: {cause.detail}).")
         if cause is not None:
-            return heard.outcome(dataclasses.replace(cause, step=heard.step))
+            return heard.outcome(cause)
         if heard.stand_ins is not None:
             raise StandInsFailed(heard.stand_ins)
         return heard.outcome(None)
@@ -260,50 +305,104 @@ class Sandbox:
 class _Heard:
     """Collects what a child says, and refuses what does not fit the job."""
 
-    def __init__(self, job: Job) -> None:
-        self._job = job
+    def __init__(self, job: Job, exercises: Sequence[str]) -> None:
+        self.job = job
         self._problems: list[Problem | None] = []
         self._replies: dict[int, Reply] = {}
         self._defined: frozenset[str] = frozenset()
         self.stand_ins: Problem | None = None
-        self.step: tuple[str, int] | None = None
+        self._groups = [list(group) for _, group in itertools.groupby(job.requests, lambda one: exercises[one])]
+        self._step: tuple[str, int] | None = None  # as far as the order of messages tells
+        self._group: int | None = None  # whose replies are waited for, by number; None: the cells are not through
 
     def outcome(self, death: Death | None) -> Outcome:
         return Outcome(tuple(self._problems), dict(self._replies), self._defined, death)
 
+    # -- where it stood -------------------------------------------------------------------------------------------
+
+    def standing(
+        self, marks: Sequence[tuple[float, float]], *, believed: bool
+    ) -> tuple[tuple[str, int] | None, tuple[str, int] | None]:
+        """The step at which the child stood, and the first step of that one's exercise where another came before it.
+
+        Messages come in the order of the steps, so they tell the exercise for certain. The marks tell the rest, where
+        they may be believed: what else a child writes to its channel is read before it has gone on.
+        """
+        if self.job.careful:
+            return self._step, None
+        where = math.nan
+        if believed and marks and marks[0][0] >= 1 and marks[0][0] <= len(self.job.cells) + 1 + len(self.job.requests):
+            where = marks[0][0]
+        claimed = None if math.isnan(where) else self.step_at(int(where) - 1)
+        if self._group is None:
+            return (claimed if claimed is not None and claimed[0] == "cell" else None), None
+        if self._group >= len(self._groups):
+            return None, None
+        group = self._groups[self._group]
+        step = claimed if claimed is not None and claimed[0] == "request" and claimed[1] in group else None
+        return step or ("request", group[0]), ("request", group[0]) if self._group else None
+
+    def step_at(self, index: int) -> tuple[str, int] | None:
+        """The step that has this place among all: cells, the stand-ins, requests."""
+        cells = len(self.job.cells)
+        if 0 <= index < cells:
+            return ("cell", index)
+        return ("request", self.job.requests[index - cells - 1]) if index > cells else None
+
+    def index_of(self, step: tuple[str, int]) -> int:
+        """The place of a step among all."""
+        kind, position = step
+        return position if kind == "cell" else len(self.job.cells) + 1 + list(self.job.requests).index(position)
+
+    # -- listening ------------------------------------------------------------------------------------------------
+
     def listen(self, channel: socket.socket, limit: int, deadline: float) -> None:
         """Until the child has said all. Raises what `wire.receive` raises, and Malformed."""
-        if self._job.careful:
-            self._listen_step_by_step(channel, limit, deadline)
-        else:
-            data = wire.receive(channel, limit=limit, deadline=deadline)
-            self._take_all(_read(data))
-
-    def _take_all(self, message: Plain) -> None:
-        if not isinstance(message, Mapping) or set(message) != {"problems", "stand_ins", "replies", "defined"}:
-            raise wire.Malformed("The reply is not of the form that was agreed.")
-        problems, replies = message["problems"], message["replies"]
-        if not isinstance(problems, list) or len(problems) != len(self._job.cells) or not isinstance(replies, list):
-            raise wire.Malformed("The reply does not fit the job.")
-        self._problems = [None if one is None else wire.as_problem(one) for one in problems]
-        self.stand_ins = None if message["stand_ins"] is None else wire.as_problem(message["stand_ins"])
-        expected = [] if self.stand_ins is not None else list(self._job.requests)
-        if len(replies) != len(expected):
-            raise wire.Malformed("The reply does not fit the job.")
-        for position, pair in zip(expected, replies, strict=True):
-            if not isinstance(pair, list) or len(pair) != 2 or pair[0] != position:
-                raise wire.Malformed("The reply does not fit the job.")
-            self._replies[position] = wire.as_reply(pair[1])
-        self._defined = _names(message["defined"])
-
-    def _listen_step_by_step(self, channel: socket.socket, limit: int, deadline: float) -> None:
         left = limit
 
-        def hear(word: str, *fixed: Plain, more: int = 0) -> list[Plain]:
+        def hear() -> Plain:
             nonlocal left
             data = wire.receive(channel, limit=left, deadline=deadline)
             left -= len(data)
-            message = _read(data)
+            return _read(data)
+
+        if self.job.careful:
+            self._listen_step_by_step(hear)
+            return
+        self._take_cells(hear())
+        if self.stand_ins is not None:
+            return
+        for number, group in enumerate(self._groups):
+            self._group = number
+            self._take_replies(hear(), group)
+        self._group = len(self._groups)
+
+    def _take_cells(self, message: Plain) -> None:
+        if not isinstance(message, Mapping) or set(message) != {"problems", "stand_ins", "defined"}:
+            raise wire.Malformed("The reply is not of the form that was agreed.")
+        problems = message["problems"]
+        if not isinstance(problems, list) or len(problems) != len(self.job.cells):
+            raise wire.Malformed("The reply does not fit the job.")
+        if message["stand_ins"] is not None and not self.job.stand_ins:
+            raise wire.Malformed("Stand-ins failed that nobody asked for.")
+        taken = [None if one is None else wire.as_problem(one) for one in problems]
+        self.stand_ins = None if message["stand_ins"] is None else wire.as_problem(message["stand_ins"])
+        self._defined = _names(message["defined"])
+        self._problems = taken
+
+    def _take_replies(self, replies: Plain, expected: Sequence[int]) -> None:
+        if not isinstance(replies, list) or len(replies) != len(expected):
+            raise wire.Malformed("The reply does not fit the job.")
+        taken = {}
+        for position, pair in zip(expected, replies, strict=True):
+            if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) is not int or pair[0] != position:
+                raise wire.Malformed("The reply does not fit the job.")
+            taken[position] = wire.as_reply(pair[1])
+        self._replies.update(taken)
+
+    def _listen_step_by_step(self, hear_one: Callable[[], Plain]) -> None:
+        def hear(word: str, *fixed: Plain, more: int = 0) -> list[Plain]:
+            message = hear_one()
             expected = [word, *fixed]
             if not isinstance(message, list) or len(message) != len(expected) + more:
                 raise wire.Malformed("A message does not fit the job.")
@@ -312,24 +411,32 @@ class _Heard:
                 raise wire.Malformed("A message does not fit the job.")
             return message[len(expected) :]
 
-        for position in range(len(self._job.cells)):
-            self.step = ("cell", position)
+        for position in range(len(self.job.cells)):
+            self._step = ("cell", position)
             hear("cell", position)
             (problem,) = hear("ran", position, more=1)
             self._problems.append(None if problem is None else wire.as_problem(problem))
-        self.step = None
+        self._step = None
         (problem,) = hear("stood in", more=1)
         if problem is not None:
+            if not self.job.stand_ins:
+                raise wire.Malformed("Stand-ins failed that nobody asked for.")
             self.stand_ins = wire.as_problem(problem)
             return
-        for position in self._job.requests:
-            self.step = ("request", position)
+        for position in self.job.requests:
+            self._step = ("request", position)
             hear("request", position)
             (reply,) = hear("replied", position, more=1)
             self._replies[position] = wire.as_reply(reply)
-        self.step = None
+        self._step = None
         (names,) = hear("done", more=1)
         self._defined = _names(names)
+
+
+def _difference(after: float, before: float) -> float:
+    """Seconds between two marks; 0 where what stands there makes no sense."""
+    seconds = after - before
+    return seconds if 0 <= seconds < math.inf else 0.0
 
 
 class _OutOfMemory(Exception):

@@ -45,7 +45,7 @@ def main() -> None:
         wire.send(channel, wire.encode({"failed": f"{type(problem).__name__}: {problem}"}))
         return
     wire.send(channel, wire.encode({"prepared": fingerprint(), "probes": sorted(worker.probes)}))
-    worker.serve(channel, layers, limits.reply_bytes)
+    worker.serve(channel, layers, limits.reply_bytes, limits.step_seconds)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ engine.expose()
 import base64  # noqa: E402
 import contextlib  # noqa: E402
 import gc  # noqa: E402
+import mmap  # noqa: E402
 import shutil  # noqa: E402
 import signal  # noqa: E402
 import socket  # noqa: E402
@@ -70,7 +71,7 @@ class Zygote:
             message, handles = self._control.receive()
             wanted = message["do"]
             if wanted == "begin":
-                self._control.send(self._begin(handles[0], message["folder"]))
+                self._control.send(self._begin(handles[0], handles[1], message["folder"]))
             elif wanted == "end":
                 self._control.send(self._end(message["pid"], message["grace"]))
             elif wanted == "plan":
@@ -107,28 +108,30 @@ class Zygote:
             self._chamber = None
             self._keeper.recv(32)
 
-    def _begin(self, handle: int, folder: str) -> dict[str, Any]:
+    def _begin(self, handle: int, page: int, folder: str) -> dict[str, Any]:
         if self._keeper is not None:
             self._enter_chamber(self._keeper)
         process = os.fork()
         if process == 0:
             try:
-                self._become_child(handle, folder)
+                self._become_child(handle, page, folder)
             finally:
                 os._exit(0)
         os.close(handle)
+        os.close(page)
         self._running = process
         return {"pid": process}
 
-    def _become_child(self, handle: int, folder: str) -> None:
+    def _become_child(self, handle: int, page: int, folder: str) -> None:
         child.silence()
+        marks = mmap.mmap(page, os.fstat(page).st_size)  # the file itself is closed with all others
         channel = child.keep_only(handle)
         try:
             layers = self._confine(folder)
         except Exception as problem:  # told in words
             wire.send(channel, wire.encode({"failed": f"{type(problem).__name__}: {problem}"}))
         else:
-            self._worker.serve(channel, layers, self._limits.reply_bytes)
+            self._worker.serve(channel, layers, self._limits.reply_bytes, self._limits.step_seconds, marks)
 
     def _confine(self, folder: str) -> dict[str, bool]:
         """Puts everything around this process. Returns the layers by name, and whether this machine has them."""

@@ -25,10 +25,16 @@ def value(name, words):
     glue(name, str(words), display=False)
 
 
+def cell(content):
+    """A cell of a table; shapes and strides stay on one line."""
+    kind = ' class="shape"' if isinstance(content, tuple) else ""
+    return f"<td{kind}>{escape(str(content))}</td>"
+
+
 def table(head, *rows):
     """A table: `head` a list of words, each row a list of cells."""
-    top = "".join(f'<th scope="col">{escape(str(cell))}</th>' for cell in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(str(c))}</td>" for c in row) + "</tr>" for row in rows)
+    top = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in head)
+    body = "".join("<tr>" + "".join(cell(c) for c in row) + "</tr>" for row in rows)
     text = "\n".join(" | ".join(str(c) for c in row) for row in [head, *rows])
     return Html(
         f'<div class="table-box" tabindex="0" role="region" aria-label="table">'

@@ -29,6 +29,8 @@ def bundle_exists(env):
 
 class Download(SphinxRole):
     def run(self):
+        if not bundle_exists(self.env):  # only translators' builds come here without it
+            return [nodes.inline(self.text, self.text)], []
         node = addnodes.download_reference(
             self.rawtext, "", refdoc=self.env.docname, reftarget="/" + BUNDLE, refexplicit=True
         )

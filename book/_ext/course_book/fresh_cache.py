@@ -29,8 +29,11 @@ def forget_stale(app, config):
     cache.mkdir(parents=True, exist_ok=True)
     stamp.write_text(now)
     config.course_book_fingerprint = now  # another fingerprint: Sphinx reads every page again
+    static = [path.read_bytes() for path in sorted((BOOK / "_static").glob("**/*.[cj]s*"))]
+    config.course_book_static = hashlib.sha256(b"\0".join(static)).hexdigest()  # another: writes them again
 
 
 def setup(app):
     app.add_config_value("course_book_fingerprint", "", "env")
+    app.add_config_value("course_book_static", "", "html")
     app.connect("config-inited", forget_stale, priority=100)

@@ -1,4 +1,4 @@
-"""Takes out of every page what this book has no use for.
+"""Takes out of every page what this book has no use for, and gives it a theme without scripts.
 
 The theme brings 1.5 MB of icons as a script beside the icon font that it shows anyway, and
 Jupyter Book loads the live-code extension (thebe), which would fetch itself from another host.
@@ -20,7 +20,7 @@ def silence_thebe(app):
     app.registry.css_files[:] = [entry for entry in app.registry.css_files if "sphinx-thebe" not in entry[0]]
 
 
-def drop_scripts(app, exception):
+def tidy(app, exception):
     if exception is not None or app.builder.format != "html":
         return
     for page in app.builder.outdir.rglob("*.html"):
@@ -28,6 +28,7 @@ def drop_scripts(app, exception):
         lighter = ICON_SCRIPT.sub("", text)
         if 'class="math' not in text:  # Sphinx adds it to a page when a chapter below it has formulas
             lighter = MATH_SCRIPTS.sub("", lighter)
+        lighter = lighter.replace('data-theme="auto"', 'data-theme="light"', 1)  # where no script sets it
         if lighter != text:
             page.write_text(lighter, encoding="utf-8")
     for heavy in (app.builder.outdir / "_static" / "scripts").glob("fontawesome.js*"):
@@ -36,4 +37,4 @@ def drop_scripts(app, exception):
 
 def setup(app):
     app.connect("config-inited", lambda app, config: silence_thebe(app), priority=900)
-    app.connect("build-finished", drop_scripts)
+    app.connect("build-finished", tidy)

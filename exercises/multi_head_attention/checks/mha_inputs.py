@@ -4,6 +4,7 @@ import math
 
 import torch
 
+from autograder.checking import CheckFailed
 from autograder.language import _
 
 
@@ -87,6 +88,32 @@ def one_device(seen):
     )
 
 
+def same_output(seen):
+    """The output is the reference's. Where it is not and `attn` shows it too, that difference is told: it says more."""
+    try:
+        seen.same("output", axes="B Tq d_model")
+    except CheckFailed as failure:
+        try:
+            seen.same_shape("attn")
+        except CheckFailed:  # `attn` has a rule of its own
+            raise failure from None
+        seen.same("attn", axes="B h Tq Tk")
+        raise
+
+
+def dtypes(seen, *names):
+    """Law: each is of the dtype that the reference's is."""
+    for name in names:
+        wanted, came = seen.reference[name], seen.text(name)
+        seen.law(
+            came == wanted,
+            expected=_("{wanted} for the result `{name}`").format(wanted=wanted, name=name),
+            got=came,
+        )
+
+
 def close(one, other):
     """Two tensors of the learner's agree: same shape, within 1e-4."""
-    return one.shape == other.shape and bool(torch.isclose(one.double(), other.double(), rtol=1e-4, atol=1e-4).all())
+    if one.shape != other.shape or one.is_complex() or other.is_complex():
+        return False
+    return bool(torch.isclose(one.double(), other.double(), rtol=1e-4, atol=1e-4).all())

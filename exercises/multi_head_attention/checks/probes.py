@@ -56,6 +56,11 @@ class _Watch:
         )
 
 
+def _leaves(**tensors):
+    """Copies that gather gradients, by name."""
+    return {name: tensor.clone().requires_grad_() for name, tensor in tensors.items()}
+
+
 def _gradients(output, direction, leaves):
     """How output, weighed by direction, depends on each leaf. `unreached`: leaves that no gradient reaches."""
     if output.requires_grad:
@@ -69,7 +74,7 @@ class _Crossing(RuntimeError):
     """An operation met tensors of two devices."""
 
 
-# These may move or pick numbers across devices on CUDA too. Only their first argument decides.
+# These may move or pick numbers across devices on CUDA too, so they are let pass.
 _MAY_CROSS = {
     "aten::_to_copy",
     "aten::copy_",
@@ -118,10 +123,12 @@ def _on_meta(run):
     seen = {"crossing": "", "elsewhere": "", "stopped": False}
     guard = _OneDevice()
     try:
-        with guard:
+        with torch.no_grad(), guard:
             results = run()
         seen["elsewhere"] = ", ".join(name for name, tensor in results.items() if tensor.device.type != "meta")
-    except Exception:  # numbers were read, or an operation has no meta version
+    except Exception as problem:  # numbers were read, or an operation has no meta version
+        if isinstance(problem, NotImplementedError) and not str(problem):
+            raise  # the untouched stub
         seen["stopped"] = True
     seen["crossing"] = guard.crossing
     return seen
@@ -136,7 +143,7 @@ def predicted_shapes(names, batch, tokens, d_model, h):
     if not isinstance(shapes, dict):
         raise TypeError(f"predict_shapes returned {_kind(shapes)}, not a dict")
     return {
-        str(key): [size if isinstance(size, int) else str(size) for size in shape]
+        str(key): [int(size) if hasattr(size, "__index__") else str(size) for size in shape]
         if isinstance(shape, (tuple, list))
         else str(shape)
         for key, shape in shapes.items()
@@ -146,11 +153,14 @@ def predicted_shapes(names, batch, tokens, d_model, h):
 
 def predicted_parameters(names, sizes):
     """The predicted number of parameters for each pair (d_model, h)."""
-    numbers = [names["predict_parameters"](d_model, h) for d_model, h in sizes]
-    return {
-        f"d_model = {d_model}, h = {h}": int(number) if number == int(number) else float(number)
-        for (d_model, h), number in zip(sizes, numbers, strict=True)
-    }
+    seen = {}
+    for d_model, h in sizes:
+        number = names["predict_parameters"](d_model, h)
+        if not hasattr(number, "__float__"):
+            raise TypeError(f"predict_parameters returned {_kind(number)}, not a number")
+        number = float(number)
+        seen[f"parameters for d_model = {d_model}, h = {h}"] = int(number) if number.is_integer() else number
+    return seen
 
 
 # ------------------------------------------------------------------------------------------------------ attention
@@ -206,9 +216,9 @@ def attend_in_another_order(names, query, key, value, order):
 
 def attend_gradients(names, query, key, value, mask, direction):
     """Gradients of the output at query, key and value."""
-    leaves = {"query": query, "key": key, "value": value}
-    leaves = {name: tensor.clone().requires_grad_() for name, tensor in leaves.items()}
-    output = _attend(names, *leaves.values(), mask=mask)["output"]
+    leaves = _leaves(query=query, key=key, value=value)
+    # Clones are handed over: what writes into its arguments has a rule of its own, and autograd would refuse it here.
+    output = _attend(names, *(leaf.clone() for leaf in leaves.values()), mask=mask)["output"]
     return _gradients(output, direction, leaves)
 
 
@@ -281,13 +291,12 @@ def _clones(names, module, N):
 
 def clone_list(names, weight, bias, N):
     """What kind of list comes back, how many linears are in it, and how many parameters a parent finds through it."""
-    copies = names["clones"](_linear(weight, bias), N)
+    copies = _clones(names, _linear(weight, bias), N)
     parent = nn.Module()
     parent.copies = copies
     return {
         "kind": "ModuleList" if isinstance(copies, nn.ModuleList) else type(copies).__name__,
-        "length": len(copies) if hasattr(copies, "__len__") else -1,
-        "linears": sum(isinstance(copy, nn.Linear) for copy in copies) if hasattr(copies, "__getitem__") else -1,
+        "linears": sum(isinstance(copies[i], nn.Linear) for i in range(len(copies))),
         "parameters": len(list(parent.parameters())),
     }
 
@@ -351,7 +360,7 @@ def clone_side_effects(names, weight, bias, N):
 def clone_dtype(names, weight, bias, N):
     """Dtypes of the copies' weights."""
     copies = _clones(names, _linear(weight, bias), N)
-    return {"dtypes": ", ".join(dict.fromkeys(_dtype(copies[i].weight) for i in range(N)))}
+    return {"copies": ", ".join(dict.fromkeys(_dtype(copies[i].weight) for i in range(N)))}
 
 
 def clone_on_meta(names, weight, bias, N):
@@ -379,8 +388,8 @@ def split_one_token(names, x, h, token, content):
 
 def split_gradients(names, x, h, direction):
     """Gradient of the heads at x."""
-    leaf = x.clone().requires_grad_()
-    return _gradients(_tensor(names["split_heads"](leaf, h), "split_heads"), direction, {"x": leaf})
+    leaves = _leaves(x=x)
+    return _gradients(_tensor(names["split_heads"](leaves["x"].clone(), h), "split_heads"), direction, leaves)
 
 
 def split_side_effects(names, x, h):
@@ -421,8 +430,8 @@ def merge_one_head(names, x, head, content):
 
 def merge_gradients(names, x, direction):
     """Gradient of the merged heads at x."""
-    leaf = x.clone().requires_grad_()
-    return _gradients(_tensor(names["merge_heads"](leaf), "merge_heads"), direction, {"x": leaf})
+    leaves = _leaves(x=x)
+    return _gradients(_tensor(names["merge_heads"](leaves["x"].clone()), "merge_heads"), direction, leaves)
 
 
 def merge_side_effects(names, x):
@@ -454,7 +463,7 @@ def pad(names, tokens, pad):
 def pad_kind(names, tokens, pad):
     """Dtype of the padding mask, and whether tokens were changed."""
     watch = _Watch(tokens=tokens)
-    return {"dtype": _dtype(names["padding_mask"](tokens, pad)), "changed": watch.changed()}
+    return {"mask": _dtype(names["padding_mask"](tokens, pad)), "changed": watch.changed()}
 
 
 def causal(names, size):
@@ -464,7 +473,7 @@ def causal(names, size):
 
 def causal_kind(names, size):
     """Dtype of the causal mask."""
-    return {"dtype": _dtype(names["causal_mask"](size))}
+    return {"mask": _dtype(names["causal_mask"](size))}
 
 
 def causal_on_meta(names, size):
@@ -507,9 +516,9 @@ def mix_in_another_order(names, heads, weight, bias, other_heads, other_weight):
 
 def mix_gradients(names, heads, weight, bias, direction):
     """Gradients of the output at heads, weight and bias."""
-    leaves = {"heads": heads, "weight": weight, "bias": bias}
-    leaves = {name: tensor.clone().requires_grad_() for name, tensor in leaves.items()}
-    return _gradients(_mix(names, *leaves.values())["output"], direction, leaves)
+    leaves = _leaves(heads=heads, weight=weight, bias=bias)
+    output = _mix(names, *(leaf.clone() for leaf in leaves.values()))["output"]
+    return _gradients(output, direction, leaves)
 
 
 def mix_side_effects(names, heads, weight, bias):
@@ -546,7 +555,11 @@ def _module(names, h, weights, biases, dropout=0.0):
 
 def _fill(mha, weights, biases):
     with torch.no_grad():
-        for linear, weight, bias in zip(_linears(mha), weights, biases, strict=True):
+        for i, (linear, weight, bias) in enumerate(zip(_linears(mha), weights, biases, strict=True)):
+            if linear.bias is None:
+                raise AttributeError(f"`linears[{i}]` has no bias")
+            if linear.weight.shape != weight.shape:
+                raise TypeError(f"`linears[{i}]` has a weight {tuple(linear.weight.shape)}, not {tuple(weight.shape)}")
             linear.weight.copy_(weight)
             linear.bias.copy_(bias)
 
@@ -566,9 +579,7 @@ def _call(mha, *arguments, **options):
     if isinstance(output, (tuple, list)):
         raise TypeError(f"the module returned {_kind(output)}; the output alone is wanted, the weights stay in `attn`")
     attn = getattr(mha, "attn", None)
-    if not isinstance(attn, torch.Tensor):
-        raise AttributeError(f"after a call, `attn` is {_kind(attn)}, not the weights (B, h, Tq, Tk)")
-    return {"output": _tensor(output, "the module"), "attn": attn}
+    return {"output": _tensor(output, "the module"), "attn": attn if isinstance(attn, torch.Tensor) else _kind(attn)}
 
 
 def _ask(mha, query, key, value, mask):
@@ -609,15 +620,15 @@ def module_parts(names, sizes):
 
 
 def module_refusal(names, sizes):
-    """What kind of error each size (h, d_model) gives when the module is made: "" for none, and the message."""
+    """What comes of making the module with each size (h, d_model): "made", "refused", or the name of another error."""
     seen = {}
     for h, d_model in sizes:
         try:
             names["MultiHeadedAttention"](h, d_model)
-            seen[f"{d_model} / {h}"] = ""
+            seen[f"{d_model} / {h}"] = "made"
         except (AssertionError, ValueError):
             seen[f"{d_model} / {h}"] = "refused"
-        except NotImplementedError:  # the stub
+        except NotImplementedError:  # the untouched stub
             raise
         except Exception as problem:
             seen[f"{d_model} / {h}"] = type(problem).__name__
@@ -641,21 +652,24 @@ def module_heads_in_another_order(names, h, weights, biases, other_weights, othe
     return {**usual, "output_reordered": other["output"]}
 
 
-def module_calls(names, h, weights, biases, query, key, value, short_query):
-    """attn after a call and after a second one with fewer queries; the output of the first call made again."""
+def module_attn(names, h, weights, biases, query, key, value, short_query):
+    """attn after a call, and after a second one with other queries; the output of the first call made again."""
     mha = _module(names, h, weights, biases)
     first = _call(mha, query, key, value)
     second = _call(mha, short_query, key, value)
     again = _call(mha, query, key, value)
-    return {"first": first["attn"], "second": second["attn"], "output": first["output"], "again": again["output"]}
+    return {
+        "attn": first["attn"],
+        "attn of a second call": second["attn"],
+        "output of the same call again": again["output"],
+    }
 
 
 def module_gradients(names, h, weights, biases, query, key, value, mask, direction):
     """Gradients of the output at the inputs and at W and b of the four linears; of b_K only whether one arrives."""
     mha = _module(names, h, weights, biases)
-    leaves = {"query": query, "key": key, "value": value}
-    leaves = {name: tensor.clone().requires_grad_() for name, tensor in leaves.items()}
-    output = _call(mha, *leaves.values(), mask=mask)["output"]
+    leaves = _leaves(query=query, key=key, value=value)
+    output = _call(mha, *(leaf.clone() for leaf in leaves.values()), mask=mask)["output"]
     for letter, linear in zip("QKVO", _linears(mha), strict=True):
         leaves[f"W_{letter}"] = linear.weight
         leaves[f"b_{letter}"] = linear.bias
@@ -685,7 +699,7 @@ def module_evaluation(names, h, weights, biases, x, dropout):
     """Output and attn of two calls in evaluation, of a module that was made with dropout."""
     mha = _module(names, h, weights, biases, dropout=dropout)
     one, two = _call(mha, x, x, x), _call(mha, x, x, x)
-    return {"output": one["output"], "attn": one["attn"], "output_again": two["output"], "attn_again": two["attn"]}
+    return {**one, "output_again": two["output"]}
 
 
 def module_training(names, h, weights, biases, x, dropout):
@@ -710,7 +724,7 @@ def module_on_meta(names, h, weights, biases, query, key, value, mask):
     """Whether a call stays on the device of module and inputs."""
     mha = _module(names, h, weights, biases).to("meta")
     query, key, value, mask = (tensor.to("meta") for tensor in (query, key, value, mask))
-    return _on_meta(lambda: _call(mha, query, key, value, mask=mask))
+    return _on_meta(lambda: {"output": _call(mha, query, key, value, mask=mask)["output"]})
 
 
 # ------------------------------------------------------------------------------- load_torch_weights, silence_head
@@ -784,7 +798,7 @@ def load_dtype(names, h, weights, biases, x):
     """Dtype and output of the loaded module."""
     mha, _ = _load(names, h, weights, biases)
     output = mha(x, x, x)
-    return {"dtype": _dtype(output), "output": output}
+    return {"output of a float64 module": _dtype(output), "output": output}
 
 
 def silence(names, h, weights, biases, x, heads):
@@ -801,16 +815,15 @@ def silence_output(names, h, weights, biases, x, heads):
     for head in heads:
         mha = _module(names, h, weights, biases)
         names["silence_head"](mha, head)
-        outputs[f"head {head}"] = _call(mha, x, x, x)["output"]
+        outputs[f"output without head {head}"] = _call(mha, x, x, x)["output"]
     return outputs
 
 
 def silence_attn(names, h, weights, biases, x, head):
-    """attn before and after a head was silenced."""
+    """attn after a head was silenced."""
     mha = _module(names, h, weights, biases)
-    before = _call(mha, x, x, x)["attn"].detach().clone()
     names["silence_head"](mha, head)
-    return {"attn": _call(mha, x, x, x)["attn"], "attn_before": before}
+    return {"attn": _call(mha, x, x, x)["attn"]}
 
 
 def silence_for_good(names, h, weights, biases, x, other, head):
@@ -820,6 +833,8 @@ def silence_for_good(names, h, weights, biases, x, other, head):
     mha.train()
     first = _call(mha, x, x, x)["output"]
     mha.eval()
-    return {"first": first, "other": _call(mha, other, other, other)["output"], "again": _call(mha, x, x, x)["output"]}
-
-
+    return {
+        "output in training": first,
+        "output for another input": _call(mha, other, other, other)["output"],
+        "output of a second call": _call(mha, x, x, x)["output"],
+    }

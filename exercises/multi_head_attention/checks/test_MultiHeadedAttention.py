@@ -1,7 +1,17 @@
 """Rules for `MultiHeadedAttention`."""
 
 import torch
-from mha_inputs import close, first_tokens, four_linears, gradients, one_device, query_key_value, unchanged
+from mha_inputs import (
+    close,
+    dtypes,
+    first_tokens,
+    four_linears,
+    gradients,
+    one_device,
+    query_key_value,
+    same_output,
+    unchanged,
+)
 
 from autograder.checking import stage
 from autograder.language import _
@@ -12,31 +22,37 @@ OUTPUT = "B Tq d_model"
 
 @stage("shape", points=0.5, hint="Print each shape on the way: (B, T, d_model), (B, h, T, d_k), and back.")
 def test_the_output_is_shaped_like_the_query(answer, draw):
-    """3 queries and 5 keys, 12 wide, 3 heads: the output is (2, 3, 12), and `attn` is (2, 3, 3, 5)."""
+    """5 queries and 7 keys, 12 wide, 3 heads: the output is (2, 5, 12)."""
     seen = answer.observe(
-        "module_call", h=3, **four_linears(draw, 12), **query_key_value(draw, 2, queries=3, keys=5, d_k=12)
+        "module_call", h=3, **four_linears(draw, 12), **query_key_value(draw, 2, queries=5, keys=7, d_k=12)
     )
     seen.same_shape("output", axes=OUTPUT)
-    seen.same_shape("attn", axes=ATTN)
 
 
-@stage("values", points=2.5, hint="Take x through W_Q, W_K, W_V, split, attention, merge, W_O, and compare step by step with the book.")
+@stage(
+    "values",
+    points=2.5,
+    hint="Take x through W_Q, W_K, W_V, split, attention, merge, W_O, and compare step by step with the book.",
+)
 def test_self_attention(answer, draw):
-    """With given weights, query = key = value = x gives the output and the weights of the formula."""
+    """With given weights, query = key = value = x gives the output of the formula."""
     x = draw.normal(2, 3, 4)
     seen = answer.observe("module_call", h=2, **four_linears(draw, 4), query=x, key=x, value=x)
-    seen.same("attn", axes=ATTN)
-    seen.same("output", axes=OUTPUT)
+    same_output(seen)
 
 
-@stage("values", points=1.5, hint="W_Q takes query, W_K takes key, W_V takes value. Keys may be more or fewer than queries.")
+@stage(
+    "values",
+    points=1.5,
+    hint="W_Q takes query, W_K takes key, W_V takes value. Keys may be more or fewer than queries.",
+)
 def test_query_key_and_value_from_different_sources(answer, draw):
     """query, key and value may differ, and Tq from Tk; h = 3 heads of d_k = 4; inputs need not be contiguous."""
     seen = answer.observe(
         "module_scattered", h=3, **four_linears(draw, 12), **query_key_value(draw, 2, queries=3, keys=5, d_k=12)
     )
-    seen.same("attn", axes=ATTN)
-    seen.same("output", "output_scattered", axes=OUTPUT)
+    same_output(seen)
+    seen.same("output_scattered", axes=OUTPUT)
 
 
 @stage("values", points=1, hint="Use h and d_k = d_model // h everywhere, and no number of your own.")
@@ -45,22 +61,7 @@ def test_other_numbers_of_heads(answer, draw):
     for h, d_model, batch in ((1, 4, 2), (3, 3, 3)):
         x = draw.normal(batch, 4, d_model)
         seen = answer.observe("module_call", h=h, **four_linears(draw, d_model), query=x, key=x, value=x)
-        seen.same("attn", axes=ATTN)
-        seen.same("output", axes=OUTPUT)
-
-
-@stage("values", points=1, hint="Four nn.Linear(d_model, d_model), whatever h is. An optimizer finds them through mha.parameters().")
-def test_four_linears_whatever_h_is(answer, draw):
-    """`linears` holds four linears d_model → d_model with biases, and the module has no other parameters."""
-    seen = answer.observe("module_parts", sizes=[[2, 8], [8, 8]])
-    seen.same_plain("h = 2, d_model = 8", "h = 8, d_model = 8")
-
-
-@stage("values", points=0.5, hint="Heads are equally wide. Say no in __init__, with assert or raise ValueError, when d_model % h is not 0.")
-def test_a_width_that_h_does_not_divide_is_refused(answer):
-    """512 / 7, 6 / 4 and 4 / 8 are refused with an AssertionError or a ValueError when the module is made; 6 / 3 is not."""
-    seen = answer.observe("module_refusal", sizes=[[7, 512], [4, 6], [8, 4], [3, 6]])
-    seen.same_plain("512 / 7", "6 / 4", "4 / 8", "6 / 3")
+        same_output(seen)
 
 
 @stage("values", points=0.5, hint="No head is special: each uses its own block of each linear, and nothing else.")
@@ -88,15 +89,18 @@ def test_the_order_of_the_heads_does_not_matter(answer, draw):
     )
 
 
-@stage("mask", points=1.5, hint="Shapes are lined up from the right: without an axis for the heads, the sentence axis meets the heads.")
+@stage(
+    "mask",
+    points=1.5,
+    hint="Shapes are lined up from the right: without an axis for the heads, the sentence axis meets the heads.",
+)
 def test_each_sentence_has_its_own_mask(answer, draw):
     """A mask (2, 1, 4) with 2 sentences and 2 heads: all heads of a sentence follow the mask of that sentence."""
     x = draw.normal(2, 4, 6)
     seen = answer.observe(
         "module_call", h=2, **four_linears(draw, 6), query=x, key=x, value=x, mask=first_tokens(3, 2, tokens=4)
     )
-    seen.same("attn", axes=ATTN)
-    seen.same("output", axes=OUTPUT)
+    same_output(seen)
 
 
 @stage("mask", points=1, hint="Give the mask an axis for the heads: (B, 1, Tk) → (B, 1, 1, Tk).")
@@ -106,12 +110,11 @@ def test_all_heads_share_the_mask(answer, draw):
         seen = answer.observe(
             "module_call",
             h=h,
-            **four_linears(draw, 6),
-            **query_key_value(draw, len(lengths), queries=3, keys=5, d_k=6),
-            mask=first_tokens(*lengths, tokens=5),
+            **four_linears(draw, 12),
+            **query_key_value(draw, len(lengths), queries=5, keys=7, d_k=12),
+            mask=first_tokens(*lengths, tokens=7),
         )
-        seen.same("attn", axes=ATTN)
-        seen.same("output", axes=OUTPUT)
+        same_output(seen)
 
 
 @stage("mask", points=1, hint="The mask may have 1 where others have B or Tq; broadcasting does the rest.")
@@ -151,7 +154,11 @@ def test_what_stands_at_a_forbidden_token_never_matters(answer, draw):
     )
 
 
-@stage("gradients", points=2, hint="Each linear is used once and is a parameter. No .detach(), no .data, no NumPy on the way.")
+@stage(
+    "gradients",
+    points=1.5,
+    hint="Each linear is used once and is a parameter. No .detach(), no .data, no NumPy on the way.",
+)
 def test_gradients_reach_inputs_and_parameters(answer, draw):
     """query, key, value and the weights and biases of all four linears receive the gradients that the formula gives."""
     seen = answer.observe(
@@ -163,6 +170,17 @@ def test_gradients_reach_inputs_and_parameters(answer, draw):
         direction=draw.normal(2, 3, 6),
     )
     gradients(seen, "query", "key", "value", "W_Q", "b_Q", "W_K", "W_V", "b_V", "W_O", "b_O")
+
+
+@stage(
+    "gradients",
+    points=1,
+    hint="Four nn.Linear(d_model, d_model), whatever h is. An optimizer finds them through mha.parameters().",
+)
+def test_four_linears_whatever_h_is(answer, draw):
+    """`linears` holds four linears d_model → d_model with biases, and the module has no other parameters."""
+    seen = answer.observe("module_parts", sizes=[[2, 8], [8, 8]])
+    seen.same_plain("h = 2, d_model = 8", "h = 8, d_model = 8")
 
 
 @stage("side effects", points=0.5, hint="Make new tensors instead of writing into those you were given.")
@@ -179,41 +197,68 @@ def test_arguments_and_parameters_stay_as_they_were(answer, draw):
     unchanged(seen)
 
 
-@stage("side effects", points=0.5, hint="Set self.attn in every forward, and keep nothing else from one call to the next.")
-def test_calls_do_not_disturb_each_other(answer, draw):
-    """`attn` holds the weights of the last call, and the same call made again gives the same output."""
+@stage(
+    "side effects",
+    points=1,
+    hint="Set self.attn in every forward: the weights as attention returns them, for every head.",
+)
+def test_attn_holds_the_weights_of_the_last_call(answer, draw):
+    """After each call `attn` holds its weights (B, h, Tq, Tk), and the same call made again gives the same output."""
     seen = answer.observe(
-        "module_calls",
+        "module_attn",
         h=2,
         **four_linears(draw, 6),
         **query_key_value(draw, 2, queries=3, keys=4, d_k=6),
         short_query=draw.normal(2, 2, 6),
     )
-    seen.same("first", "second", axes=ATTN)
-    seen.same("again", axes=OUTPUT)
+    seen.same("attn", "attn of a second call", axes=ATTN)
+    seen.same("output of the same call again", axes=OUTPUT)
 
 
-@stage("train/eval", points=0.5, hint="In evaluation nothing is dropped. An nn.Dropout knows the mode; F.dropout needs training=self.training.")
+@stage(
+    "side effects",
+    points=0.5,
+    hint="Heads are equally wide. Say no in __init__, with assert or raise ValueError, when d_model % h is not 0.",
+)
+def test_a_width_that_h_does_not_divide_is_refused(answer):
+    """512 / 7, 6 / 4 and 4 / 8 are refused with an AssertionError or a ValueError when the module is made; 6 / 3 is not."""
+    seen = answer.observe("module_refusal", sizes=[[7, 512], [4, 6], [8, 4], [3, 6]])
+    for size, wanted in (("512 / 7", "refused"), ("6 / 4", "refused"), ("4 / 8", "refused"), ("6 / 3", "made")):
+        came = seen.text(size)
+        seen.law(
+            came == wanted,
+            expected=_("an AssertionError or a ValueError for d_model / h = {size}").format(size=size)
+            if wanted == "refused"
+            else _("a module for d_model / h = {size}").format(size=size),
+            got=_("a module") if came == "made" else came,
+        )
+
+
+@stage(
+    "train/eval",
+    points=0.5,
+    hint="In evaluation nothing is dropped. An nn.Dropout knows the mode; F.dropout needs training=self.training.",
+)
 def test_no_dropout_in_evaluation(answer, draw):
     """With dropout = 0.5 and after `eval()`, two calls give the same, and it is the formula's."""
     seen = answer.observe("module_evaluation", h=2, **four_linears(draw, 6), x=draw.normal(2, 4, 6), dropout=0.5)
-    seen.same("attn", "attn_again", axes=ATTN)
-    seen.same("output", "output_again", axes=OUTPUT)
+    same_output(seen)
+    seen.same("output_again", axes=OUTPUT)
 
 
-@stage("train/eval", points=1, hint="Give self.dropout to attention. It acts on the weights, before they meet the values.")
+@stage(
+    "train/eval", points=1, hint="Give self.dropout to attention. It acts on the weights, before they meet the values."
+)
 def test_dropout_on_the_weights_in_training(answer, draw):
     """With dropout = 0.5 in training, each weight is either 0 or doubled, and the output is made with those weights."""
     given = four_linears(draw, 6)
     x = draw.normal(2, 8, 6)
     seen = answer.observe("module_training", h=3, **given, x=x, dropout=0.5)
+    seen.same_shape("attn", "output")
     attn, still = seen.tensor("attn"), seen.reference["attn_in_evaluation"]
     dropped = attn == 0
     seen.law(
-        attn.shape == still.shape
-        and close(attn, torch.where(dropped, 0.0, 2 * still))
-        and bool(dropped.any())
-        and not bool(dropped.all()),
+        close(attn, torch.where(dropped, 0.0, 2 * still)) and bool(dropped.any()) and not bool(dropped.all()),
         expected=_("some weights 0 and all others doubled"),
         got=_("{zeros} of {all} weights 0").format(zeros=int(dropped.sum()), all=attn.numel()),
     )
@@ -227,7 +272,12 @@ def test_dropout_on_the_weights_in_training(answer, draw):
     )
 
 
-@stage("dtype", points=0.5, hint="Do not convert. Where you need a new tensor, give it `dtype=query.dtype`.")
+@stage(
+    "dtype",
+    points=0.5,
+    chapter="devices",
+    hint="Do not convert. Where you need a new tensor, give it `dtype=query.dtype`.",
+)
 def test_the_dtype_of_the_input_is_kept(answer, draw):
     """A float32 module gives float32, a float64 module gives float64."""
     seen = answer.observe(
@@ -237,10 +287,15 @@ def test_the_dtype_of_the_input_is_kept(answer, draw):
         **query_key_value(draw, 2, queries=3, keys=4, d_k=6),
         mask=first_tokens(3, 2, tokens=4),
     )
-    seen.same_plain("float32", "float64")
+    dtypes(seen, "float32", "float64")
 
 
-@stage("device", points=0.5, hint="A constant like torch.tensor([...]) lies on the CPU. Make it a buffer, or give it `device=x.device`.")
+@stage(
+    "device",
+    points=0.5,
+    chapter="devices",
+    hint="A constant like torch.tensor([...]) lies on the CPU. Make it a buffer, or give it `device=x.device`.",
+)
 def test_everything_stays_on_the_device_of_the_input(answer, draw):
     """No operation mixes devices, and the results lie where the inputs lie."""
     seen = answer.observe(

@@ -1,7 +1,7 @@
 """Rules for `clones`."""
 
 import torch
-from mha_inputs import one_device, unchanged
+from mha_inputs import dtypes, one_device, unchanged
 
 from autograder.checking import stage
 from autograder.language import _
@@ -12,10 +12,10 @@ def linear(draw):
     return {"weight": draw.normal(2, 3), "bias": draw.normal(2)}
 
 
-@stage("shape", points=1, hint="Put the copies into an nn.ModuleList. A Python list hides them from the optimizer.")
-def test_a_module_list_of_n_copies(answer, draw):
-    """`clones(module, 3)` is an nn.ModuleList that holds 3 linears."""
-    answer.observe("clone_list", **linear(draw), N=3).same_plain("kind", "length", "linears")
+@stage("shape", points=0.5, hint="One copy for each number in range(N).")
+def test_n_copies(answer, draw):
+    """`clones(linear, 3)` holds 3 linears."""
+    answer.observe("clone_list", **linear(draw), N=3).same_plain("linears")
 
 
 @stage("values", points=1.5, hint="Copy the module that you are given, with its numbers.")
@@ -27,7 +27,11 @@ def test_copies_start_out_equal_to_the_module(answer, draw):
     seen.same("outputs", axes="copy row out")
 
 
-@stage("values", points=3, hint="copy.deepcopy makes new memory; a second name or copy.copy does not. Is module itself in your list?")
+@stage(
+    "values",
+    points=2.5,
+    hint="copy.deepcopy makes new memory; a second name or copy.copy does not. Is module itself in your list?",
+)
 def test_training_one_of_them_moves_no_other(answer, draw):
     """One step of training on copy 1 changes copy 1 alone; one step on the module changes the module alone."""
     given = {**linear(draw), "x": draw.normal(2, 3), "N": 3, "nested": False}
@@ -35,7 +39,11 @@ def test_training_one_of_them_moves_no_other(answer, draw):
     moves(answer.observe("clone_training", **given, chosen="module"), "module")
 
 
-@stage("values", points=1, hint="A copy has to reach the modules inside the module, and buffers too: that is what `deep` means.")
+@stage(
+    "values",
+    points=1,
+    hint="A copy has to reach the modules inside the module, and buffers too: that is what `deep` means.",
+)
 def test_modules_inside_the_module_are_copied_too(answer, draw):
     """For an nn.Sequential with a linear and a batch norm: equal at first, buffers included, then independent."""
     given = linear(draw)
@@ -60,21 +68,40 @@ def shown(name):
     return _("copy {number}").format(number=name) if name.isdigit() else name
 
 
+@stage("gradients", points=1, hint="Put the copies into an nn.ModuleList. A Python list hides them from the optimizer.")
+def test_a_module_finds_the_copies(answer, draw):
+    """The copies stand in an nn.ModuleList: a module that keeps it has their weights and biases among its parameters."""
+    seen = answer.observe("clone_list", **linear(draw), N=3)
+    kind = seen.text("kind")
+    seen.law(kind == "ModuleList", expected=_("an nn.ModuleList"), got=_("a {kind}").format(kind=kind))
+    seen.same_plain("parameters")
+
+
 @stage("side effects", points=0.5, hint="Work on copies. The module itself stays as it is.")
 def test_the_module_stays_as_it_was(answer, draw):
     """`module` holds the same numbers after the call, can be trained, and is in training mode as before."""
     unchanged(answer.observe("clone_side_effects", **linear(draw), N=3))
 
 
-@stage("dtype", points=0.5, hint="A new nn.Linear is float32. Copy the module instead of building one anew.")
+@stage(
+    "dtype",
+    points=0.5,
+    chapter="devices",
+    hint="A new nn.Linear is float32. Copy the module instead of building one anew.",
+)
 def test_the_dtype_of_the_module_is_kept(answer, draw):
     """Copies of a float64 module are float64."""
     for dtype in (torch.float32, torch.float64):
         given = {name: tensor.to(dtype) for name, tensor in linear(draw).items()}
-        answer.observe("clone_dtype", **given, N=2).same_plain("dtypes")
+        dtypes(answer.observe("clone_dtype", **given, N=2), "copies")
 
 
-@stage("device", points=0.5, hint="A new nn.Linear lies on the CPU. Copy the module instead of building one anew.")
+@stage(
+    "device",
+    points=0.5,
+    chapter="devices",
+    hint="A new nn.Linear lies on the CPU. Copy the module instead of building one anew.",
+)
 def test_the_device_of_the_module_is_kept(answer, draw):
     """Copies lie on the device of the module."""
     one_device(answer.observe("clone_on_meta", **linear(draw), N=2))

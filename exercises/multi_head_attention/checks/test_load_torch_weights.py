@@ -1,20 +1,21 @@
 """Rules for `load_torch_weights`."""
 
-from mha_inputs import first_tokens, four_linears, gradients, query_key_value, unchanged
+from mha_inputs import dtypes, first_tokens, four_linears, gradients, query_key_value, same_output, unchanged
 
 from autograder.checking import stage
 from autograder.language import _
 
-ATTN, OUTPUT = "B h Tq Tk", "B Tq d_model"
+OUTPUT = "B Tq d_model"
 
 
-@stage("values", points=2, hint="in_proj_weight holds W_Q, W_K, W_V on top of each other: rows 0 to d_model - 1 are W_Q.")
+@stage(
+    "values", points=2, hint="in_proj_weight holds W_Q, W_K, W_V on top of each other: rows 0 to d_model - 1 are W_Q."
+)
 def test_both_modules_compute_the_same(answer, draw):
     """After loading, your module gives the output and the weights that nn.MultiheadAttention gives."""
     x = draw.normal(2, 3, 4)
     seen = answer.observe("load_and_call", h=2, **four_linears(draw, 4), query=x, key=x, value=x)
-    seen.same("attn", axes=ATTN)
-    seen.same("output", axes=OUTPUT)
+    same_output(seen)
 
 
 @stage("values", points=0.5, hint="Copy all eight tensors: four weights and four biases.")
@@ -27,8 +28,7 @@ def test_the_same_for_cross_attention_with_a_mask(answer, draw):
         **query_key_value(draw, 2, queries=3, keys=4, d_k=12),
         mask=first_tokens(4, 2, tokens=4),
     )
-    seen.same("attn", axes=ATTN)
-    seen.same("output", axes=OUTPUT)
+    same_output(seen)
 
 
 @stage("gradients", points=0.5, hint="Write into the parameters under torch.no_grad(), and leave them parameters.")
@@ -40,7 +40,11 @@ def test_the_module_can_still_be_trained(answer, draw):
     gradients(seen)
 
 
-@stage("side effects", points=1, hint="`linear.weight = other.weight` and `.data = ...` share memory. `copy_` copies the numbers.")
+@stage(
+    "side effects",
+    points=1,
+    hint="`linear.weight = other.weight` and `.data = ...` share memory. `copy_` copies the numbers.",
+)
 def test_the_two_modules_share_no_memory(answer, draw):
     """Changing one of the two modules afterwards leaves the other's output as it is."""
     seen = answer.observe("load_and_train", h=2, **four_linears(draw, 4), x=draw.normal(2, 3, 4))
@@ -59,10 +63,10 @@ def test_pytorchs_module_stays_as_it_was(answer, draw):
     unchanged(answer.observe("load_side_effects", h=2, **four_linears(draw, 4)))
 
 
-@stage("dtype", points=0.5, hint="`copy_` keeps the dtype of the parameter it writes into.")
+@stage("dtype", points=0.5, chapter="devices", hint="`copy_` keeps the dtype of the parameter it writes into.")
 def test_a_float64_module_stays_float64(answer, draw):
     """Two float64 modules: the output is float64 and equal."""
     given = {name: tensor.double() for name, tensor in four_linears(draw, 4).items()}
     seen = answer.observe("load_dtype", h=2, **given, x=draw.normal(2, 3, 4).double())
-    seen.same_plain("dtype")
+    dtypes(seen, "output of a float64 module")
     seen.same("output", axes=OUTPUT)

@@ -1,9 +1,10 @@
 """Rules for `padding_mask`, `causal_mask` and `share_across_heads`."""
 
 import torch
-from mha_inputs import first_tokens, unchanged
+from mha_inputs import dtypes, first_tokens, unchanged
 
 from autograder.checking import stage
+from autograder.language import _
 
 
 def sentences(draw, lengths, tokens, pad):
@@ -12,7 +13,12 @@ def sentences(draw, lengths, tokens, pad):
     return torch.where(first_tokens(*lengths, tokens=tokens)[:, 0], words, pad)
 
 
-@stage("shape", points=0.5, of="padding_mask", hint="An axis of size 1 stands where the queries will be: (B, T) → (B, 1, T).")
+@stage(
+    "shape",
+    points=0.5,
+    of="padding_mask",
+    hint="An axis of size 1 stands where the queries will be: (B, T) → (B, 1, T).",
+)
 def test_one_row_per_sentence(answer, draw):
     """Tokens (2, 4) give a mask (2, 1, 4)."""
     answer.observe("pad", tokens=sentences(draw, (3, 2), 4, 0), pad=0).same_shape("mask", axes="B 1 T")
@@ -24,19 +30,16 @@ def test_true_for_every_token_but_the_padding(answer, draw):
     answer.observe("pad", tokens=sentences(draw, (3, 2), 4, 0), pad=0).same("mask", axes="B 1 T")
 
 
-@stage("values", points=1, of="padding_mask", hint="Compare with the argument `pad`, at every position of every sentence.")
+@stage(
+    "values", points=1, of="padding_mask", hint="Compare with the argument `pad`, at every position of every sentence."
+)
 def test_any_number_may_be_the_padding(answer, draw):
     """pad may be 1 or 7, and may stand anywhere in a sentence: padding on the left is padding too."""
     answer.observe("pad", tokens=sentences(draw, (4, 1, 2), 5, 1), pad=1).same("mask", axes="B 1 T")
     tokens = sentences(draw, (3, 2), 5, 2)
     left = torch.where(tokens == 2, 7, torch.where(tokens == 7, 0, tokens)).flip(1)
+    left[:, -1] = 3  # a word below pad
     answer.observe("pad", tokens=left, pad=7).same("mask", axes="B 1 T")
-
-
-@stage("dtype", points=0.5, of="padding_mask", hint="A comparison such as `!=` gives bool.")
-def test_the_padding_mask_is_bool(answer, draw):
-    """The padding mask's dtype is torch.bool."""
-    answer.observe("pad_kind", tokens=sentences(draw, (3, 2), 4, 0), pad=0).same_plain("dtype")
 
 
 @stage("side effects", points=0.5, of="padding_mask", hint="Compare; do not write into tokens.")
@@ -45,13 +48,29 @@ def test_tokens_stay_as_they_were(answer, draw):
     unchanged(answer.observe("pad_kind", tokens=sentences(draw, (3, 2), 4, 1), pad=1))
 
 
-@stage("shape", points=0.5, of="causal_mask", hint="An axis of size 1 stands in front: the mask is the same for every sentence.")
+@stage("dtype", points=0.5, of="padding_mask", hint="A comparison such as `!=` gives bool.")
+def test_the_padding_mask_is_bool(answer, draw):
+    """The padding mask's dtype is torch.bool."""
+    dtypes(answer.observe("pad_kind", tokens=sentences(draw, (3, 2), 4, 0), pad=0), "mask")
+
+
+@stage(
+    "shape",
+    points=0.5,
+    of="causal_mask",
+    hint="An axis of size 1 stands in front: the mask is the same for every sentence.",
+)
 def test_one_table_for_all_sentences(answer):
     """Size 4 gives a mask (1, 4, 4)."""
     answer.observe("causal", size=4).same_shape("mask", axes="1 T T")
 
 
-@stage("values", points=2.5, of="causal_mask", hint="Row i is query i: True in the columns 0 to i, itself included. Look at tril and triu.")
+@stage(
+    "values",
+    points=2.5,
+    of="causal_mask",
+    hint="Row i is query i: True in the columns 0 to i, itself included. Look at tril and triu.",
+)
 def test_no_query_looks_ahead(answer):
     """Query i may look at the keys 0 to i: query 0 at one key, query 3 at four. Sizes 1 and 7 work as well."""
     for size in (4, 1, 7):
@@ -61,16 +80,29 @@ def test_no_query_looks_ahead(answer):
 @stage("dtype", points=0.5, of="causal_mask", hint="`.bool()` or a comparison gives bool.")
 def test_the_causal_mask_is_bool(answer):
     """The causal mask's dtype is torch.bool."""
-    answer.observe("causal_kind", size=3).same_plain("dtype")
+    dtypes(answer.observe("causal_kind", size=3), "mask")
 
 
-@stage("device", points=0.5, of="causal_mask", hint="Make the tensor there: torch.ones(..., device=device).")
+@stage(
+    "device",
+    points=0.5,
+    chapter="devices",
+    of="causal_mask",
+    hint="Make the tensor there: torch.ones(..., device=device).",
+)
 def test_the_causal_mask_lies_on_the_device_asked_for(answer):
     """`causal_mask(4, device="meta")` lies on the meta device."""
-    answer.observe("causal_on_meta", size=4).same_plain("device")
+    seen = answer.observe("causal_on_meta", size=4)
+    device = seen.text("device")
+    seen.law(device == "meta", expected=_("a mask on the device meta"), got=_("one on {device}").format(device=device))
 
 
-@stage("shape", points=1, of="share_across_heads", hint="(B, h, Tq, Tk) has the heads at position 1. Put the new axis there.")
+@stage(
+    "shape",
+    points=1,
+    of="share_across_heads",
+    hint="(B, h, Tq, Tk) has the heads at position 1. Put the new axis there.",
+)
 def test_an_axis_for_the_heads(answer, draw):
     """(2, 1, 5) becomes (2, 1, 1, 5); (1, 4, 5) becomes (1, 1, 4, 5); (2, 4, 5) becomes (2, 1, 4, 5)."""
     for shape, axes in (((2, 1, 5), "B h 1 Tk"), ((1, 4, 5), "1 h Tq Tk"), ((2, 4, 5), "B h Tq Tk")):
@@ -85,7 +117,12 @@ def test_the_same_mask_in_every_head(answer, draw):
         answer.observe("share", mask=first_tokens(3, 2, tokens=5).to(dtype)).same("mask", axes="B h 1 Tk")
 
 
-@stage("side effects", points=0.5, of="share_across_heads", hint="`unsqueeze_` and `resize_` change the mask itself; `unsqueeze` does not.")
+@stage(
+    "side effects",
+    points=0.5,
+    of="share_across_heads",
+    hint="`unsqueeze_` and `resize_` change the mask itself; `unsqueeze` does not.",
+)
 def test_the_mask_stays_as_it_was(answer, draw):
     """The mask has the same shape and the same numbers after the call."""
     unchanged(answer.observe("share_side_effects", mask=draw.mask(2, 4, 5)))

@@ -1,7 +1,7 @@
 """Rules for `merge_heads`."""
 
 import torch
-from mha_inputs import gradients, one_device, unchanged
+from mha_inputs import dtypes, gradients, one_device, unchanged
 
 from autograder.checking import stage
 from autograder.language import _
@@ -27,7 +27,9 @@ def test_each_head_fills_its_own_columns(answer, draw):
     )
 
 
-@stage("values", points=2, hint="Row t of the result: token t of head 0, then token t of head 1, then token t of head 2.")
+@stage(
+    "values", points=2, hint="Row t of the result: token t of head 0, then token t of head 1, then token t of head 2."
+)
 def test_heads_of_a_token_stand_side_by_side(answer, draw):
     """3 heads of width 2: a token's 6 numbers are the 2 of head 0, the 2 of head 1, the 2 of head 2."""
     answer.observe("merge", x=draw.normal(2, 3, 2, 2)).same("merged", axes=AXES)
@@ -60,14 +62,16 @@ def test_x_stays_as_it_was(answer, draw):
     unchanged(answer.observe("merge_side_effects", x=draw.normal(2, 3, 4, 2)))
 
 
-@stage("dtype", points=1, hint="Do not convert. Where you need a new tensor, give it `dtype=x.dtype`.")
+@stage(
+    "dtype", points=1, chapter="devices", hint="Do not convert. Where you need a new tensor, give it `dtype=x.dtype`."
+)
 def test_the_dtype_of_x_is_kept(answer, draw):
     """float32 in, float32 out; float64 in, float64 out."""
     for dtype in (torch.float32, torch.float64):
-        answer.observe("merge_dtype", x=draw.normal(2, 3, 4, 2, dtype=dtype)).same_plain("merged")
+        dtypes(answer.observe("merge_dtype", x=draw.normal(2, 3, 4, 2, dtype=dtype)), "merged")
 
 
-@stage("device", points=0.5, hint="A new tensor lies on the CPU. Give it `device=x.device`.")
+@stage("device", points=0.5, chapter="devices", hint="A new tensor lies on the CPU. Give it `device=x.device`.")
 def test_the_result_stays_on_the_device_of_x(answer, draw):
     """No operation mixes devices, and the result lies where x lies."""
     one_device(answer.observe("merge_on_meta", x=draw.normal(2, 3, 4, 2)))

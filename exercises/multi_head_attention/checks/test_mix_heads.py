@@ -3,7 +3,7 @@
 import math
 
 import torch
-from mha_inputs import close, gradients, one_device, unchanged
+from mha_inputs import close, dtypes, gradients, one_device, unchanged
 
 from autograder.checking import stage
 from autograder.language import _
@@ -22,8 +22,8 @@ def heads_and_w_o(draw, batch, h, tokens, d_k, d_model):
 
 @stage("shape", points=1, hint="One part per head, each as wide as the output: (B, h, T, d_k) @ (h, d_k, d_model).")
 def test_one_part_per_head(answer, draw):
-    """Heads (2, 3, 4, 2) and a weight (5, 6) give parts (2, 3, 4, 5) and an output (2, 4, 5)."""
-    seen = answer.observe("mix", **heads_and_w_o(draw, 2, 3, 4, 2, 5))
+    """Heads (2, 3, 4, 5) and a weight (7, 15) give parts (2, 3, 4, 7) and an output (2, 4, 7)."""
+    seen = answer.observe("mix", **heads_and_w_o(draw, 2, 3, 4, 5, 7))
     seen.same_shape("parts", axes=PARTS)
     seen.same_shape("output", axes=OUTPUT)
 
@@ -47,9 +47,10 @@ def test_the_parts_and_the_bias_add_up_to_the_output(answer, draw):
     """The sum of the parts over 3 heads, plus the bias once, is the output."""
     given = heads_and_w_o(draw, 2, 3, 2, 2, 4)
     seen = answer.observe("mix", **given)
+    seen.same_shape("parts", "output")
     parts, output = seen.tensor("parts"), seen.tensor("output")
     seen.law(
-        parts.dim() == 4 and close(parts.double().sum(dim=1) + given["bias"].double(), output.double()),
+        close(parts.double().sum(dim=1) + given["bias"].double(), output.double()),
         expected=_("an output that is the sum of the parts plus the bias"),
         got=_("another one"),
     )
@@ -68,6 +69,7 @@ def test_the_order_of_the_heads_does_not_matter(answer, draw):
         other_heads=given["heads"].index_select(1, order),
         other_weight=given["weight"].index_select(1, columns),
     )
+    seen.same_shape("parts", "parts_reordered")
     seen.law(
         close(seen.tensor("output"), seen.tensor("output_reordered"))
         and close(seen.tensor("parts").index_select(1, order), seen.tensor("parts_reordered")),
@@ -76,7 +78,9 @@ def test_the_order_of_the_heads_does_not_matter(answer, draw):
     )
 
 
-@stage("values", points=0.5, hint="Take every size from the arguments. `reshape` and `flatten` work where `view` refuses.")
+@stage(
+    "values", points=0.5, hint="Take every size from the arguments. `reshape` and `flatten` work where `view` refuses."
+)
 def test_other_sizes(answer, draw):
     """One head; as many heads as sentences; a square weight; inputs that are not contiguous."""
     for sizes in ((2, 1, 3, 4, 4), (3, 3, 2, 2, 6), (2, 4, 3, 1, 5)):
@@ -86,7 +90,11 @@ def test_other_sizes(answer, draw):
             seen.same("output", axes=OUTPUT)
 
 
-@stage("gradients", points=1, hint="Use weight and bias themselves. nn.Linear(...) and nn.Parameter(weight) make new leaves.")
+@stage(
+    "gradients",
+    points=1,
+    hint="Use weight and bias themselves. nn.Linear(...) and nn.Parameter(weight) make new leaves.",
+)
 def test_gradients_reach_heads_weight_and_bias(answer, draw):
     """heads, weight and bias receive the gradients that the formula gives."""
     seen = answer.observe("mix_gradients", **heads_and_w_o(draw, 2, 3, 4, 2, 5), direction=draw.normal(2, 4, 5))
@@ -99,16 +107,16 @@ def test_the_arguments_stay_as_they_were(answer, draw):
     unchanged(answer.observe("mix_side_effects", **heads_and_w_o(draw, 2, 3, 4, 2, 5)))
 
 
-@stage("dtype", points=0.5, hint="A new tensor is float32. Give it `dtype=heads.dtype`.")
+@stage("dtype", points=0.5, chapter="devices", hint="A new tensor is float32. Give it `dtype=heads.dtype`.")
 def test_the_dtype_of_the_input_is_kept(answer, draw):
     """float32 in, float32 out; float64 in, float64 out."""
     given = heads_and_w_o(draw, 2, 3, 4, 2, 5)
     for dtype in (torch.float32, torch.float64):
         seen = answer.observe("mix_dtype", **{name: tensor.to(dtype) for name, tensor in given.items()})
-        seen.same_plain("parts", "output")
+        dtypes(seen, "parts", "output")
 
 
-@stage("device", points=0.5, hint="A new tensor lies on the CPU. Give it `device=heads.device`.")
+@stage("device", points=0.5, chapter="devices", hint="A new tensor lies on the CPU. Give it `device=heads.device`.")
 def test_everything_stays_on_the_device_of_the_input(answer, draw):
     """No operation mixes devices, and the results lie where the inputs lie."""
     one_device(answer.observe("mix_on_meta", **heads_and_w_o(draw, 2, 3, 4, 2, 5)))

@@ -11,14 +11,14 @@ ATTN, OUTPUT = "B h Tq Tk", "B Tq d_model"
 def test_the_other_heads_add_what_they_added_before(answer, draw):
     """With head 1 of 3 silenced, the output is the parts of the heads 0 and 2, plus the bias of W_O."""
     seen = answer.observe("silence_output", h=3, **four_linears(draw, 6), x=draw.normal(2, 3, 6), heads=[1])
-    seen.same("head 1", axes=OUTPUT)
+    seen.same("output without head 1", axes=OUTPUT)
 
 
 @stage("values", points=1, hint="Heads are counted from 0, and each is d_k numbers wide.")
 def test_the_first_and_the_last_head(answer, draw):
     """The same for head 0 and for the last head, here head 3 of 4."""
     seen = answer.observe("silence_output", h=4, **four_linears(draw, 8), x=draw.normal(2, 3, 8), heads=[0, 3])
-    seen.same("head 0", "head 3", axes=OUTPUT)
+    seen.same("output without head 0", "output without head 3", axes=OUTPUT)
 
 
 @stage("side effects", points=1, hint="W_Q and W_K decide where a head looks. Leave them alone.")
@@ -46,4 +46,4 @@ def test_the_head_stays_silent(answer, draw):
         other=draw.normal(2, 4, 6),
         head=2,
     )
-    seen.same("first", "other", "again", axes=OUTPUT)
+    seen.same("output in training", "output for another input", "output of a second call", axes=OUTPUT)

@@ -1,7 +1,7 @@
 """Rules for `split_heads`."""
 
 import torch
-from mha_inputs import gradients, one_device, unchanged
+from mha_inputs import dtypes, gradients, one_device, unchanged
 
 from autograder.checking import stage
 from autograder.language import _
@@ -15,7 +15,11 @@ def test_heads_stand_in_front_of_the_tokens(answer, draw):
     answer.observe("split", x=draw.normal(2, 4, 15), h=3).same_shape("heads", axes=AXES)
 
 
-@stage("values", points=1.5, hint="`view` never moves a number from one token to another axis by itself. Which axis is cut, which is moved?")
+@stage(
+    "values",
+    points=1.5,
+    hint="`view` never moves a number from one token to another axis by itself. Which axis is cut, which is moved?",
+)
 def test_a_token_stays_a_token(answer, draw):
     """Other numbers in token 1 of x change token 1 of the heads, and no other."""
     seen = answer.observe("split_one_token", x=draw.normal(2, 4, 6), h=3, token=1, content=draw.uniform(2, 4, 2, 6))
@@ -59,14 +63,16 @@ def test_x_stays_as_it_was(answer, draw):
     unchanged(answer.observe("split_side_effects", x=draw.normal(2, 3, 6), h=3))
 
 
-@stage("dtype", points=1, hint="Do not convert. Where you need a new tensor, give it `dtype=x.dtype`.")
+@stage(
+    "dtype", points=1, chapter="devices", hint="Do not convert. Where you need a new tensor, give it `dtype=x.dtype`."
+)
 def test_the_dtype_of_x_is_kept(answer, draw):
     """float32 in, float32 out; float64 in, float64 out."""
     for dtype in (torch.float32, torch.float64):
-        answer.observe("split_dtype", x=draw.normal(2, 3, 6, dtype=dtype), h=3).same_plain("heads")
+        dtypes(answer.observe("split_dtype", x=draw.normal(2, 3, 6, dtype=dtype), h=3), "heads")
 
 
-@stage("device", points=0.5, hint="A new tensor lies on the CPU. Give it `device=x.device`.")
+@stage("device", points=0.5, chapter="devices", hint="A new tensor lies on the CPU. Give it `device=x.device`.")
 def test_the_heads_stay_on_the_device_of_x(answer, draw):
     """No operation mixes devices, and the heads lie where x lies."""
     one_device(answer.observe("split_on_meta", x=draw.normal(2, 3, 6), h=3))

@@ -22,20 +22,31 @@ def heads_and_w_o(draw, batch, h, tokens, d_k, d_model):
 
 @stage("shape", points=1, hint="One part per head, each as wide as the output: (B, h, T, d_k) @ (h, d_k, d_model).")
 def test_one_part_per_head(answer, draw):
-    """Heads (2, 3, 4, 2) and a weight (5, 6) give parts (2, 3, 4, 5) and an output (2, 4, 5)."""
-    seen = answer.observe("mix", **heads_and_w_o(draw, 2, 3, 4, 2, 5))
+    """Heads (2, 3, 4, 5) and a weight (7, 15) give parts (2, 3, 4, 7) and an output (2, 4, 7)."""
+    seen = answer.observe("mix", **heads_and_w_o(draw, 2, 3, 4, 5, 7))
     seen.same_shape("parts", axes=PARTS)
     seen.same_shape("output", axes=OUTPUT)
 
 
-@stage("values", points=2.5, hint="Head i meets weight[:, i*d_k : (i+1)*d_k]; transposed, it maps d_k to d_model.")
+@stage(
+    "values",
+    points=2.5,
+    hint="Head i meets weight[:, i*d_k : (i+1)*d_k]; transposed, it maps d_k to d_model.",
+    blames="The part of a single head differs, so the fault lies in which numbers of `weight` a head meets, not in the sum or in the bias.",
+    clears="The part of each head is right, so the blocks of `weight` are sound.",
+)
 def test_each_head_meets_its_own_block(answer, draw):
     """Part i is head i times its own d_k columns of `weight`: columns 0 and 1 for head 0, 2 and 3 for head 1."""
     seen = answer.observe("mix", **heads_and_w_o(draw, 2, 2, 3, 2, 3))
     seen.same("parts", axes=PARTS)
 
 
-@stage("values", points=1.5, hint="Concat and one nn.Linear give the same: output = merged @ weight.T + bias.")
+@stage(
+    "values",
+    points=1.5,
+    hint="Concat and one nn.Linear give the same: output = merged @ weight.T + bias.",
+    blames="So the fault lies in the sum over the heads, or in how often the bias is added.",
+)
 def test_the_output_is_what_w_o_makes_of_the_merged_heads(answer, draw):
     """The output equals the merged heads times W_O, plus the bias."""
     seen = answer.observe("mix", **heads_and_w_o(draw, 2, 2, 3, 2, 3))

@@ -1,7 +1,6 @@
 # misconception: head-as-wide-as-d_model
 # Every head d_model wide (brightmart/text_classification#63, An-Jhon/Hand-Drawn-Transformer#507).
 def predict_shapes(batch, tokens, d_model, h):
-    d_k = d_model // h
     return {
         "projected": (batch, tokens, d_model),
         "viewed": (batch, tokens, h, d_model),

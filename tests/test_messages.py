@@ -1,0 +1,234 @@
+"""What a learner is told: the cause of an exception, where numbers differ, and where an unknown fault lies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import nn
+
+from autograder import classics, comparing, probes, solved
+from autograder.grading.submission import Grader
+from autograder.observations import Problem, Request
+from autograder.results import CheckResult
+
+# -- exceptions: answers that cause them, run as every answer is ------------------------------------------------------
+
+MODULE = """class answer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+"""
+RAISING = {
+    "return x.transpose(1, 2).view(2, 12)": "`.contiguous()`",
+    "return torch.zeros(2, 3, 4, 5) * torch.ones(2, 4, 5)": "on axis 1 one is 2 long and the other 3",
+    "return x + torch.ones(3, 3)": "on axis 2 one is 4 long and the other 3",
+    "return x.masked_fill_(torch.ones(2, 2, 3, 4) == 0, 0)": "grow to (2, 2, 3, 4)",
+    "return x.expand(2, 3, 5)": "An axis of size 4 cannot become 5",
+    "return x.expand(3, 4)": "the tensor has 3 axes, and 2 sizes",
+    "return x @ x": "Here 4 meets 3",
+    "return x[0] @ x[0]": "Here 3x4 meets 3x4",
+    "return x.view(2, 5)": "The tensor has 24; (2, 5)",
+    "return x.unflatten(-1, (3, 2))": "cuts an axis of 4: the sizes (3, 2)",
+    "return torch.cat([x, torch.ones(2, 3, 5)], 1)": "Here 4 meets 5",
+    "return torch.stack([x, x[0]])": "Here (2, 3, 4) meets (3, 4)",
+    "return torch.einsum('bij,bjk->bik', x, x)": "the letter j names one length",
+    "return x.transpose(1, 3)": "the last of this tensor is 2, and 3",
+    "return x[3]": "Axis 0 is 2 long",
+    "return x[0, 0, 0, 0]": "The tensor has 3 axes",
+    "return [x][1]": "The list is shorter",
+    "B, h, T, d_k = x.shape": "On the left stand 4 names",
+    "B, T = x.shape": "On the left stand 2 names",
+    "return x.half().masked_fill(x > 0, -1e9)": "65,504",
+    "return x + torch.ones(4, device='meta')": "different devices",
+    "return nn.Linear(4, 4)(x.double())": "different dtypes",
+    "return x @ x.double().transpose(1, 2)": "different dtypes",
+    "return x.masked_fill(torch.ones(2, 3, 4).long(), 0)": "`mask == 0`",
+    "return torch.where(torch.ones(2, 3, 4), x, x)": "`mask == 0`",
+    "return ~torch.ones(3)": "`mask == 0`",
+    "return x.view(2, 3, 2, 4 / 2)": "Divide with `//`",
+    "return [x for _ in range(4 / 2)]": "Divide with `//`",
+    "nn.Linear(2, 2).weight[0] = 0": "torch.no_grad()",
+    "nn.Linear(2, 2).weight.mul_(2)": "torch.no_grad()",
+    "y = x.requires_grad_().exp()\n    y += 1\n    y.sum().backward()": "written over",
+    "return nn.Linear(4, 4)(x).numpy()": "Stay in PyTorch",
+    "return x if x > 0 else 0": "if mask is not None",
+    "return math.sqrt(x)": "`.sqrt()`",
+    "return None[0]": "`return`",
+    "a, b = print()": "`return`",
+    "return x @ print()": "`return`",
+    "return print().shape": "`return`",
+    "return d_k": "`self.d_k`",
+    "y = y + 1": "before it gets a value",
+    "return x.foo": "A Tensor has no `foo`",
+    "return nn.Liner(4, 4)": "torch.nn has no `Liner`",
+    "return answer(x, x)": "was given 2 arguments and takes 1",
+    "return answer()": "was called without 'x'",
+    "return torch.softmax(x, axes=1)": "",
+    "return answer(x, axis=1)": "an axis is called `dim`",
+    "return [nn.Linear(4, 4)](x)": "stands a list",
+    "return nn.ModuleList([])(x)": "has no `forward`",
+    "return answer(x)": "without end",
+    "return {}['heads']": "There is no key 'heads'",
+}  # fmt: skip
+
+
+def problem_in(code: str) -> Problem:
+    """What an answer with this code raises, seen as the engine sees it."""
+    names: dict[str, object] = {"torch": torch, "nn": nn, "math": math}
+    exec(compile(code, "<cell>", "exec"), names)
+    reply = probes.observe(
+        {"call": lambda names, x: names["answer"](x)}, names, Request("e", "c", "call", {"x": torch.randn(2, 3, 4)}, 1)
+    )
+    assert reply.problem is not None, "the code raises nothing"
+    return reply.problem
+
+
+@pytest.mark.parametrize(("body", "words"), [(body, words) for body, words in RAISING.items() if words])
+def test_an_exception_is_told_with_its_cause_in_words(body: str, words: str) -> None:
+    problem = problem_in(f"def answer(x):\n    {body}\n")
+    difference = comparing.explain_problem(problem)
+    assert words in difference.advice, (problem.kind, problem.message, difference.advice)
+    assert "in your line" in difference.got and "Traceback" not in difference.sentence
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (
+            MODULE.replace("        super().__init__()\n", "") + "    def forward(self, x): return x\n",
+            "super().__init__()",
+        ),
+        (MODULE + "    def forward(self, x): return self.linear(x)\n", "`self.linear = ...`"),
+        (MODULE + "    def forward(x): return x\n", "first argument is `self`"),
+    ],
+)
+def test_an_exception_in_a_module_is_told_with_its_cause_in_words(code: str, words: str) -> None:
+    code = code.replace("class answer", "class Answer") + "def answer(x):\n    return Answer()(x)\n"
+    assert words in comparing.explain_problem(problem_in(code)).advice
+
+
+def test_every_classic_is_caused_by_some_answer_here() -> None:
+    problems = [problem_in(f"def answer(x):\n    {body}\n") for body, words in RAISING.items() if words]
+    modules = [Problem("AttributeError", "cannot assign module before Module.__init__() call")]
+    for classic in classics.classics():
+        assert any(classic.explain(problem) for problem in [*problems, *modules]), classic.pattern
+
+
+def test_words_hold_no_empty_place_and_no_brackets_of_ours() -> None:
+    for body, words in RAISING.items():
+        if words:
+            advice = classics.explain(problem_in(f"def answer(x):\n    {body}\n"))
+            assert "{" not in advice.replace("{}", "") and "``" not in advice and "  " not in advice, advice
+
+
+def test_an_error_that_only_looks_like_the_stub_is_told_as_what_it_is() -> None:
+    difference = comparing.explain_problem(
+        Problem("NotImplementedError", 'Module [x] is missing the required "forward" function')
+    )
+    assert "stub" not in difference.got
+
+
+# -- where numbers differ ----------------------------------------------------------------------------------------------
+
+
+def changed(change: Callable[[torch.Tensor], None]) -> comparing.Difference:
+    expected = torch.linspace(-1, 2.1, 60).view(3, 4, 5)
+    got = expected.clone()
+    change(got)
+    forbidden = torch.arange(5).expand(3, 4, 5) >= 3
+    difference = comparing.compare_tensor("weights", got, expected, ["B", "Tq", "Tk"], forbidden)
+    assert difference is not None
+    return difference
+
+
+def test_differences_where_the_mask_forbids_are_told_as_such() -> None:
+    assert "only where the mask forbids" in changed(lambda t: t[..., 3:].add_(1)).got
+    assert "only where the mask allows" in changed(lambda t: t[..., :2].add_(1)).got
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: t[1].add_(1), "all of them at B 1"),
+        (lambda t: t[:, 2].add_(1), "all of them at Tq 2"),
+        (lambda t: t[:, 2:].mul_(3), "all of them from Tq 2 on"),
+        (lambda t: t[1:].mul_(3), "all of them from B 1 on"),
+        (lambda t: t.mul_(3), "60 of 60 numbers differ"),
+    ],
+)
+def test_what_the_differences_share_is_told(change: Callable[[torch.Tensor], None], words: str) -> None:
+    assert words in changed(change).got
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: t.mul_(2), "Every number is 2 times the expected one."),
+        (lambda t: t.add_(0.5), "Every number is the expected one plus 0.5."),
+        (lambda t: t.copy_(t.flip(0)), "All the expected numbers are there, in other places."),
+        (lambda t: t.copy_(t**2 + 3), ""),
+        (lambda t: t.zero_(), ""),
+    ],
+)
+def test_a_pattern_over_all_numbers_is_told(change: Callable[[torch.Tensor], None], words: str) -> None:
+    assert changed(change).advice == words
+
+
+# -- where an unknown fault lies ---------------------------------------------------------------------------------------
+
+
+def first_failure(grader: Grader, exercise: str, *changes: tuple[str, str]) -> CheckResult:
+    """The first failed check of the reference with some texts replaced."""
+    code = next(cell.source for cell in grader.reference if cell.grade_id == exercise)
+    for old, new in changes:
+        assert old in code, old
+        code = code.replace(old, new)
+    result = grader.judge_exercise_alone(solved.with_answer(list(grader.reference), exercise, code), exercise)
+    failed = [check for check in result.checks if check.status == "failed"]
+    assert failed and not any(check.misconception for check in failed), [check.misconception for check in failed]
+    return failed[0]
+
+
+@pytest.mark.parametrize(
+    ("exercise", "old", "new", "words"),
+    [
+        ("attention", "math.sqrt(d_k)", "(d_k + 3)", "fault lies in the scores"),
+        ("attention", "scores.softmax(dim=-1)", "scores.softmax(dim=-1) * 0.9", "how the weights meet the values"),
+        ("attention", "weights @ value, weights", "weights**2 @ value, weights", "how the weights meet the values"),
+        ("attention", "mask == 0", "mask.flip(-1) == 0", "how the mask is used"),
+        ("attention", "query @ key", "(query + query.detach()) / 2 @ key", "gradient's way back"),
+        ("MultiHeadedAttention", "self.linears[-1](x)", "self.linears[-1](x) * 1.1", "lies in V, in W_O"),
+        ("MultiHeadedAttention", "attention(query,", "attention(query * 1.1,", "fault lies in Q, in K"),
+        ("MultiHeadedAttention", "mask.unsqueeze(1)", "mask.unsqueeze(1).roll(1, 0)", "where its axis for the heads"),
+        ("split_heads", "x.view(B,", "x.roll(1, 2).view(B,", "within a token"),
+        ("mix_heads", "parts.sum(dim=1)", "parts.sum(dim=1) * 1.1", "the sum over the heads"),
+    ],
+)  # fmt: skip
+def test_an_unknown_fault_is_narrowed_down(grader: Grader, exercise: str, old: str, new: str, words: str) -> None:
+    assert words in first_failure(grader, exercise, (old, new)).narrows
+
+
+def test_parts_that_are_sound_are_named_before_the_one_that_is_not(grader: Grader) -> None:
+    said = first_failure(grader, "MultiHeadedAttention", ("attention(query,", "attention(query * 1.1,")).narrows
+    assert said.startswith("With one token the output is right, so V and W_O are sound. With V and W_O")
+
+
+def test_a_known_mistake_and_an_exception_need_no_narrowing(grader: Grader) -> None:
+    for code in (
+        next(one.code for one in grader.source.wrong if one.path == "attention/no_scale"),
+        "def attention(query, key, value, mask=None, dropout=None):\n    return query @ key\n",
+    ):
+        result = grader.judge_exercise_alone(solved.with_answer(list(grader.reference), "attention", code), "attention")
+        assert not any(check.narrows for check in result.checks)
+        assert any(check.status == "failed" for check in result.checks)
+
+
+def test_hints_come_in_layers_the_nearest_first(grader: Grader) -> None:
+    code = "def merge_heads(x):\n    B, h, T, d_k = x.shape\n    return x.transpose(1, 2).view(B, T, h * d_k) * 1\n"
+    cells = solved.with_answer(list(grader.reference), "merge_heads", code)
+    failed = [c for c in grader.judge_exercise_alone(cells, "merge_heads").checks if c.status == "failed"]
+    layers = failed[0].hint.split("\n\n")
+    assert len(layers) > 1 and len(set(layers)) == len(layers)
