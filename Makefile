@@ -12,8 +12,10 @@ help:
 	@echo "make test       every test that is quick enough for every change"
 	@echo "make release    write exercises/ and the learners' zip"
 	@echo "make book       build the book; a warning is an error"
+	@echo "make book EDITION=solutions   the same with the solution line by line, for instructors: _build/solutions/"
 	@echo "make lab        open the learners' notebook in JupyterLab"
 	@echo "make test-long  what is too dear for every change"
+	@echo "make test-cuda  the reference on the CPU and on a GPU, as a small table"
 
 setup: .venv/ready
 
@@ -28,7 +30,11 @@ release: setup
 	autograder release
 
 book: setup
+ifeq ($(EDITION),solutions)
+	python book/_publish/edition.py
+else
 	jupyter-book build . -n -W --keep-going
+endif
 
 sample: setup
 	python tests/sample_class.py build/sample-class
@@ -55,6 +61,9 @@ lint: setup
 
 test: lint
 	python -m pytest -m "not long" -n 2 --dist loadgroup
+
+test-cuda: setup
+	python tests/cuda_parity.py
 
 test-long: setup
 	python -m pytest -m "long" -n 2 --dist loadgroup

@@ -54,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     check = commands.add_parser("check", help="try the recorded checks on a notebook, as its learner sees them")
     check.add_argument("notebook", type=Path, metavar="NOTEBOOK")
     check.add_argument("exercises", nargs="*", metavar="EXERCISE")
+    check.add_argument("--trace", action="store_true", help="also follow the inputs through the named exercise's code")
     check.set_defaults(run=_check)
 
     grade = commands.add_parser("grade", help="grade notebooks, folders of them, nbgrader's tree, or zips of either")
@@ -135,7 +136,9 @@ def _check(options: argparse.Namespace) -> int:
     from autograder.notebook_file import check_file
 
     try:
-        checked = check_file(options.notebook, _assignment_for(options.notebook), options.exercises)
+        checked = check_file(
+            options.notebook, _assignment_for(options.notebook), options.exercises, trace=options.trace
+        )
     except CheckError as problem:
         raise WrongUsage(str(problem)) from None
     for one in checked:

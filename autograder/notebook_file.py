@@ -17,7 +17,7 @@ from autograder.notebook_check import Checked, silenced, try_exercises
 from autograder.observations import Problem
 
 
-def check_file(path: Path, assignment: Assignment, exercises: Sequence[str]) -> list[Checked]:
+def check_file(path: Path, assignment: Assignment, exercises: Sequence[str], *, trace: bool = False) -> list[Checked]:
     """Run the notebook's cells and try the named exercises, or all of them together.
 
     Raises `Unreadable`, `CourseError`, `CheckError`.
@@ -42,4 +42,4 @@ def check_file(path: Path, assignment: Assignment, exercises: Sequence[str]) -> 
         finally:
             os.chdir(before)
     names: Sequence[str | None] = exercises or [None]
-    return [try_exercises(assignment, shell.user_ns, name, problems) for name in names]
+    return [try_exercises(assignment, shell.user_ns, name, problems, trace=trace) for name in names]

@@ -76,6 +76,20 @@ def copy_of_the_book(folder, pages=None):
     return folder
 
 
+STRICT = ("-n", "-W", "--keep-going")
+_built = {}
+
+
+def built_book(tmp_path_factory):
+    """The whole book, built once as strictly as `make book` does, as a fresh clone has it."""
+    if not _built:
+        folder = copy_of_the_book(tmp_path_factory.mktemp("book") / "clone")
+        done = build(folder, *STRICT)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+        _built["html"] = folder / "_build" / "html"
+    return _built["html"]
+
+
 @contextmanager
 def served(folder):
     """Serve a folder on this machine; gives the address."""

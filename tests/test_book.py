@@ -12,7 +12,9 @@ import yaml
 from book_support import (
     BOOK,
     ROOT,
+    STRICT,
     build,
+    built_book,
     chromium,
     code_cells,
     copy_of_the_book,
@@ -37,9 +39,6 @@ ORDER = [
 ]
 NOT_CHAPTERS = {"how-to-use", "exercises", "glossary", "instructors", "references"}
 CHAPTERS = [page for page in PAGES if page not in NOT_CHAPTERS]
-
-STRICT = ("-n", "-W", "--keep-going")
-
 
 # The sources
 
@@ -116,11 +115,7 @@ def test_every_chapter_that_a_check_tells_to_reread_exists():
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """The whole book, built as strictly as `make book` does, as a fresh clone has it."""
-    folder = copy_of_the_book(tmp_path_factory.mktemp("book") / "clone")
-    done = build(folder, *STRICT)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return folder / "_build" / "html"
+    return built_book(tmp_path_factory)
 
 
 def small_book(tmp_path, text, *options):

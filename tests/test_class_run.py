@@ -27,6 +27,12 @@ COLUMNS = [
 ]  # fmt: skip
 
 
+RESULT = [
+    "student", "assignment", "status", "reason", "score", "max_score", "exercises", "flags", "isolation", "seed",
+    "seconds", "sha256",
+]  # fmt: skip
+
+
 def rows(folder: Path) -> dict[str, dict[str, str]]:
     with (folder / "grades.csv").open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file, strict=True)
@@ -78,8 +84,7 @@ def test_every_submission_ends_as_one_row_with_a_json_and_a_page(graded: Path) -
 
 def test_the_json_is_the_contracts(graded: Path) -> None:
     table = json.loads((graded / "students" / "s1.json").read_text(encoding="utf-8"))
-    assert {"student", "assignment", "status", "reason", "score", "max_score", "exercises", "flags", "isolation", "seed",
-            "seconds", "sha256"} <= table.keys()  # fmt: skip
+    assert set(RESULT) <= table.keys()
     assert (table["student"], table["assignment"], table["seed"]) == ("s1", "multi_head_attention", 7)
     assert table["isolation"] == "namespaces" and table["reason"] is None
     assert table["score"] == round(sum(one["score"] for one in table["exercises"]), 2)
@@ -175,9 +180,14 @@ def test_only_prints_one_verdict_and_writes_nothing(
     ],
 )
 def test_wrong_usage_is_a_sentence_and_exit_code_2(
-    arguments: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
-    course: Any, notebook_with: Notebook,
-) -> None:  # fmt: skip
+    arguments: list[str],
+    words: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    course: Any,
+    notebook_with: Notebook,
+) -> None:
     monkeypatch.setattr(cli, "_course", lambda: course)
     monkeypatch.chdir(tmp_path)
     if "s.ipynb" in arguments:
@@ -215,8 +225,10 @@ def test_a_student_whose_name_cannot_be_a_file_name_keeps_it_in_the_json() -> No
     files = [file_name(name) for name in names]
     assert len(set(files)) == len(names)
     for file in files:
-        assert "/" not in file and not file.startswith(".") and 0 < len(file) <= LONGEST_NAME
-    assert file_name("Ada Lovelace (2)") == "Ada Lovelace (2)"
+        assert "/" not in file and not file.startswith(".") and 0 < len(file.encode()) <= LONGEST_NAME
+    for name in ("Ada Lovelace (2)", "José", "名前", "50%", "a+b@c.d"):
+        assert file_name(name) == name
+    assert file_name("a/b") == "a%2Fb" and file_name("a%2Fb") == "a%252Fb"
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:

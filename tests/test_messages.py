@@ -23,7 +23,7 @@ MODULE = """class answer(nn.Module):
 """
 RAISING = {
     "return x.transpose(1, 2).view(2, 12)": "`.contiguous()`",
-    "return torch.zeros(2, 3, 4, 5) * torch.ones(2, 4, 5)": "on axis 1 one is 2 long and the other 3",
+    "return torch.zeros(2, 3, 4, 5) * torch.ones(2, 4, 5)": "on axis 1 one is 3 long and the other 2",
     "return x + torch.ones(3, 3)": "on axis 2 one is 4 long and the other 3",
     "return x.masked_fill_(torch.ones(2, 2, 3, 4) == 0, 0)": "grow to (2, 2, 3, 4)",
     "return x.expand(2, 3, 5)": "An axis of size 4 cannot become 5",

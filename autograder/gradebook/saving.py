@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from autograder.course import Assignment, Course, CourseError
 from autograder.release import stub_notebook
 from autograder.results import SubmissionResult
 
+SECONDS_TO_WAIT = 10.0  # for another program that writes the gradebook
 NO_RESPONSE = "No response."  # nbgrader's own words for an untouched answer
 
 
@@ -34,6 +38,7 @@ def write_gradebook(course: Course, results: Iterable[SubmissionResult], db_url:
 
     put_environment_first()
     url = db_url or gradebook_url(course)
+    _refuse_locked(url)
     known: dict[str, Assignment] = {}
     written = 0
     try:
@@ -53,6 +58,22 @@ def write_gradebook(course: Course, results: Iterable[SubmissionResult], db_url:
             "If nbgrader was upgraded, back the file up and run `nbgrader db upgrade`."
         ) from problem
     return written
+
+
+def _refuse_locked(url: str) -> None:
+    """Raises `CourseError` where the gradebook is a file that cannot be written now. nbgrader's own words mislead."""
+    path = Path(url.removeprefix("sqlite:///"))
+    if not url.startswith("sqlite:///") or not path.exists():
+        return
+    try:
+        with contextlib.closing(sqlite3.connect(path, timeout=SECONDS_TO_WAIT)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.rollback()
+    except sqlite3.Error as problem:
+        raise CourseError(
+            f"The gradebook {path} cannot be written: {problem}. The grades themselves are written. Close what uses it, "
+            "such as the formgrader, and run again with --resume --gradebook: nobody is graded twice."
+        ) from None
 
 
 def save_result(gradebook: Any, result: SubmissionResult, assignment: Assignment) -> None:

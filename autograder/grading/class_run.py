@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 import multiprocessing.connection
@@ -14,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Assignment, Course, CourseError
+from autograder.exporting import ExportError
 from autograder.grading.finding import Found
 from autograder.grading.likeness import flag_equal
 from autograder.grading.submission import Grader, grading_session
-from autograder.grading.writing import file_name, read_result, write_csv, write_result, write_whole
+from autograder.grading.writing import clear_leftovers, file_name, read_result, write_csv, write_result, write_whole
 from autograder.notebooks import Cell, Unreadable, read, read_file
 from autograder.results import SubmissionResult
 
@@ -111,12 +113,55 @@ def grade_class(
     assignment = course.source(settings.assignment).assignment
     try:
         (settings.output / "students").mkdir(parents=True, exist_ok=True)
-        write_whole(
-            settings.output / RUN,
-            json.dumps({"assignment": settings.assignment, "seed": settings.seed}, indent=1) + "\n",
-        )
+        with alone_in(settings.output):
+            clear_leftovers(settings.output)
+            write_whole(
+                settings.output / RUN,
+                json.dumps({"assignment": settings.assignment, "seed": settings.seed}, indent=1) + "\n",
+            )
+            _grade_into(found, settings, course, assignment, tell, resume)
+    except ExportError as problem:
+        raise RunFailed(str(problem)) from None
     except OSError as problem:
-        raise RunFailed(f"The folder {settings.output} cannot be written: {problem.strerror}.") from None
+        raise RunFailed(
+            f"A file in {settings.output} cannot be written: {problem.strerror or problem}. What is written so far is "
+            "whole; mend that and run again with --resume."
+        ) from None
+
+
+@contextlib.contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """No other run writes into this folder meanwhile, where the system has such locks. Raises `RunFailed`.
+
+    The lock is one on the folder itself: it leaves no file, and ends with this process whatever ends that.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise RunFailed(f"Another run writes into {folder}. Wait for its end, or name another folder.") from None
+    except OSError:  # a network's file system without locks
+        pass
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def _grade_into(
+    found: Sequence[Found],
+    settings: Settings,
+    course: Course,
+    assignment: Assignment,
+    tell: Callable[[SubmissionResult, bool], None],
+    resume: bool,
+) -> None:
     if not resume:
         for one in found:  # replaced whole: no page of an earlier run stays beside a new reason
             for ending in (".json", ".html"):
@@ -131,11 +176,6 @@ def grade_class(
     try:
         for result in _graded(waiting, settings):
             tell(result, False)
-    except OSError as problem:
-        raise RunFailed(
-            f"A result cannot be written into {settings.output}: {problem.strerror}. What is written so far is whole; "
-            "free some space and run again with --resume."
-        ) from None
     finally:
         write_csv(settings.output, assignment)
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from autograder.course import Assignment
 from autograder.exporting import csv_row, write_grades_csv
@@ -19,23 +18,41 @@ from autograder.grading.likeness import for_the_student
 from autograder.pages.feedback import feedback_html
 from autograder.results import CheckResult, ExerciseResult, SubmissionResult
 
+# What some file system refuses: its special characters, a point or blank at either end, half a character; and a
+# percent sign that would read as an escape.
+_UNFIT = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]|^[. ]|[. ]$|%(?=[0-9A-Fa-f]{2})')
 _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
-LONGEST_NAME = 120  # characters, so that the name and its ending fit every file system
+UNFINISHED = ".writing-"  # begins the name of a file that is not yet whole
+LONGEST_NAME = 180  # bytes, so that the name and its ending fit every file system
 
 
 def file_name(student: str) -> str:
-    """The student's name as a file name: escaped where it must be, and never another student's."""
-    safe = quote(student, safe=" ()+,-.=@[]_{}~")
-    if safe.startswith((".", " ")) or safe.endswith((".", " ")) or _RESERVED.match(safe) or not safe:
-        safe = "".join(f"%{byte:02X}" for byte in student[:1].encode()) + quote(student[1:], safe=" ()+,-=@[]_{}~")
-    if len(safe) > LONGEST_NAME:
-        safe = f"{safe[: LONGEST_NAME - 17]}-{hashlib.sha256(student.encode()).hexdigest()[:16]}"
-    return safe or "%00"
+    """The student's name as a file name: escaped where it must be, as in web addresses, and never another student's."""
+    text = _UNFIT.sub(_escape, student)
+    if not text or _RESERVED.match(text):
+        text = _escape(text[:1] or "\0") + text[1:]
+    size = len(text.encode())
+    if size > LONGEST_NAME:
+        digest = hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        text = text.encode()[: LONGEST_NAME - 17].decode("utf-8", "ignore") + "-" + digest
+    return text
+
+
+def _escape(found: str | re.Match[str]) -> str:
+    text = found if isinstance(found, str) else found.group()
+    return "".join(f"%{byte:02X}" for byte in text.encode("utf-8", "surrogatepass"))
+
+
+def clear_leftovers(folder: Path) -> None:
+    """Remove what a run that was killed had begun to write into a results folder. Nobody else may write there."""
+    for place in (folder, folder / "students"):
+        for path in place.glob(f"{UNFINISHED}*"):
+            path.unlink(missing_ok=True)
 
 
 def write_whole(path: Path, text: str) -> None:
     """Write beside, then move into place: a reader sees the old file or the new one, never half of one."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=UNFINISHED)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             file.write(text)

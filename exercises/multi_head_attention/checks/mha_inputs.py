@@ -48,12 +48,18 @@ def whole_number_scores(draw):
 
 
 def unchanged(seen):
-    """Law: no argument was changed."""
-    changed = seen.text("changed")
+    """Law: what a call was given is afterwards what it is after the reference's call, which changes nothing."""
+    changed = []
+    for key, kept in seen.reference.items():
+        name = key.removesuffix(" afterwards")
+        if name != key:
+            came = seen.tensor(key) if isinstance(kept, torch.Tensor) else seen.flag(key)
+            if not (equal(came, kept) if isinstance(kept, torch.Tensor) else came == kept):
+                changed.append(name.rstrip(" 0123456789"))  # mask 0, mask 1: one mask to the learner
     seen.law(
-        changed == "",
+        not changed,
         expected=_("arguments left as they were"),
-        got=_("{names} changed by the call").format(names=changed),
+        got=_("{names} changed by the call").format(names=", ".join(dict.fromkeys(changed))),
         advice=_("Methods that end in `_`, `+=` and `x[...] = ...` write into the tensor they are given."),
     )
 
@@ -110,6 +116,18 @@ def dtypes(seen, *names):
             expected=_("{wanted} for the result `{name}`").format(wanted=wanted, name=name),
             got=came,
         )
+
+
+def equal(one, other):
+    """Two tensors are the same: shape, dtype, every number."""
+    return one.shape == other.shape and one.dtype == other.dtype and torch.equal(one, other)
+
+
+def touched(seen, one, other, axis):
+    """Where along an axis two tensors of the learner's differ, as "0, 2". Their shapes are the reference's."""
+    seen.same_shape(one, other)
+    differs = (seen.tensor(one) != seen.tensor(other)).movedim(axis, 0).flatten(1).any(dim=1)
+    return ", ".join(map(str, differs.nonzero().flatten().tolist()))
 
 
 def close(one, other):

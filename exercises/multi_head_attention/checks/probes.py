@@ -40,20 +40,9 @@ def _scattered(tensor):
     return tensor.transpose(0, -1).contiguous().transpose(0, -1)
 
 
-class _Watch:
-    """Remembers tensors, and tells which of them were changed since."""
-
-    def __init__(self, **tensors):
-        self._tensors = {name: tensor for name, tensor in tensors.items() if tensor is not None}
-        self._before = {name: tensor.detach().clone() for name, tensor in self._tensors.items()}
-
-    def changed(self):
-        """Names of the changed tensors."""
-        return ", ".join(
-            name
-            for name, tensor in self._tensors.items()
-            if tensor.dtype != self._before[name].dtype or not torch.equal(tensor, self._before[name])
-        )
+def _afterwards(**tensors):
+    """What became of tensors that a call was given. Whether it changed them is not for this process to say."""
+    return {f"{name} afterwards": tensor.detach().clone() for name, tensor in tensors.items() if tensor is not None}
 
 
 def _leaves(**tensors):
@@ -223,13 +212,11 @@ def attend_gradients(names, query, key, value, mask, direction):
 
 
 def attend_side_effects(names, query, key, value, masks):
-    """Which tensor arguments a call changed, for each kind of mask."""
-    changed = []
+    """What became of the arguments after a call with each kind of mask."""
     for mask in masks:
-        watch = _Watch(query=query, key=key, value=value, mask=mask)
         _attend(names, query, key, value, mask=mask)
-        changed.append(watch.changed())
-    return {"changed": ", ".join(dict.fromkeys(filter(None, ", ".join(changed).split(", "))))}
+    kinds = {f"mask {position}": mask for position, mask in enumerate(masks)}
+    return _afterwards(query=query, key=key, value=value, **kinds)
 
 
 def attend_with_dropout(names, query, key, value, factors):
@@ -321,40 +308,39 @@ def clone_nested(names, weight, bias, x, N):
 
 
 def clone_training(names, weight, bias, x, N, nested, chosen):
-    """Which modules moved when one was trained for one step. chosen: a position, or "module".
+    """All numbers of the module as it was, and of each module after one was trained for one step.
 
-    objects: how many different objects the copies and the module are.
+    chosen: a position, or "module". objects: how many different objects the copies and the module are.
     """
     module = _nest(weight, bias) if nested else _linear(weight, bias)
     copies = _clones(names, module, N)
     modules = {**{str(i): copies[i] for i in range(N)}, "module": module}
-    before = {name: [t.detach().clone() for t in m.state_dict().values()] for name, m in modules.items()}
+    before = _numbers(module)
     trained = modules[chosen]
     (trained(x) ** 2).sum().backward()
     with torch.no_grad():
         for parameter in trained.parameters():
             if parameter.grad is not None:
                 parameter -= 0.1 * parameter.grad
-    moved = [
-        name
-        for name, m in modules.items()
-        if not all(torch.equal(a, b) for a, b in zip(before[name], m.state_dict().values(), strict=True))
-    ]
-    return {"moved": ", ".join(moved), "objects": len({id(m) for m in modules.values()})}
+    after = {f"{name} afterwards": _numbers(m) for name, m in modules.items()}
+    return {"before": before, **after, "objects": len({id(m) for m in modules.values()})}
+
+
+def _numbers(module):
+    """All that a module holds, one after the other."""
+    return torch.cat([tensor.detach().double().flatten() for tensor in module.state_dict().values()])
 
 
 def clone_side_effects(names, weight, bias, N):
     """What a call changed in the module it was given."""
     module = _linear(weight, bias)
     module.train()
-    watch = _Watch(weight=module.weight, bias=module.bias)
     _clones(names, module, N)
-    changed = [watch.changed()]
-    if not all(p.requires_grad for p in module.parameters()):
-        changed.append("requires_grad")
-    if not module.training:
-        changed.append("training")
-    return {"changed": ", ".join(filter(None, changed))}
+    return {
+        **_afterwards(weight=module.weight, bias=module.bias),
+        "requires_grad afterwards": all(p.requires_grad for p in module.parameters()),
+        "training afterwards": module.training,
+    }
 
 
 def clone_dtype(names, weight, bias, N):
@@ -378,12 +364,11 @@ def split(names, x, h, scattered=False):
 
 
 def split_one_token(names, x, h, token, content):
-    """The heads of x, and of x with other content at one token; at which tokens they differ."""
+    """The heads of x, and of x with other content at one token."""
     other = x.clone()
     other[:, token] = content
     heads, after = (_tensor(names["split_heads"](t, h), "split_heads") for t in (x, other))
-    touched = (heads != after).transpose(0, 2).flatten(1).any(dim=1).nonzero().flatten().tolist()
-    return {"heads": heads, "touched": ", ".join(map(str, touched))}
+    return {"heads": heads, "heads of the other x": after}
 
 
 def split_gradients(names, x, h, direction):
@@ -393,10 +378,9 @@ def split_gradients(names, x, h, direction):
 
 
 def split_side_effects(names, x, h):
-    """Whether a call changed x."""
-    watch = _Watch(x=x)
+    """x after a call."""
     names["split_heads"](x, h)
-    return {"changed": watch.changed()}
+    return _afterwards(x=x)
 
 
 def split_dtype(names, x, h):
@@ -420,12 +404,11 @@ def merge(names, x, order="as is"):
 
 
 def merge_one_head(names, x, head, content):
-    """The merged x, and which of its columns differ once one head holds other content."""
+    """The merged x, and the same once one head holds other content."""
     other = x.clone()
     other[:, head] = content
     merged, after = (_tensor(names["merge_heads"](t), "merge_heads") for t in (x, other))
-    touched = (merged != after).flatten(0, 1).any(dim=0).nonzero().flatten().tolist()
-    return {"merged": merged, "touched": ", ".join(map(str, touched))}
+    return {"merged": merged, "merged from the other x": after}
 
 
 def merge_gradients(names, x, direction):
@@ -435,10 +418,9 @@ def merge_gradients(names, x, direction):
 
 
 def merge_side_effects(names, x):
-    """Whether a call changed x."""
-    watch = _Watch(x=x)
+    """x after a call."""
     names["merge_heads"](x)
-    return {"changed": watch.changed()}
+    return _afterwards(x=x)
 
 
 def merge_dtype(names, x):
@@ -461,9 +443,9 @@ def pad(names, tokens, pad):
 
 
 def pad_kind(names, tokens, pad):
-    """Dtype of the padding mask, and whether tokens were changed."""
-    watch = _Watch(tokens=tokens)
-    return {"mask": _dtype(names["padding_mask"](tokens, pad)), "changed": watch.changed()}
+    """Dtype of the padding mask, and tokens after the call."""
+    mask = names["padding_mask"](tokens, pad)
+    return {"mask": _dtype(mask), **_afterwards(tokens=tokens)}
 
 
 def causal(names, size):
@@ -487,10 +469,9 @@ def share(names, mask):
 
 
 def share_side_effects(names, mask):
-    """Whether a call changed the mask."""
-    watch = _Watch(mask=mask)
+    """The mask after a call."""
     names["share_across_heads"](mask)
-    return {"changed": watch.changed()}
+    return _afterwards(mask=mask)
 
 
 # ------------------------------------------------------------------------------------------------------ mix_heads
@@ -522,10 +503,9 @@ def mix_gradients(names, heads, weight, bias, direction):
 
 
 def mix_side_effects(names, heads, weight, bias):
-    """Which arguments a call changed."""
-    watch = _Watch(heads=heads, weight=weight, bias=bias)
+    """The arguments after a call."""
     _mix(names, heads, weight, bias)
-    return {"changed": watch.changed()}
+    return _afterwards(heads=heads, weight=weight, bias=bias)
 
 
 def mix_dtype(names, heads, weight, bias):
@@ -589,6 +569,12 @@ def _ask(mha, query, key, value, mask):
 def module_call(names, h, weights, biases, query, key, value, mask=None):
     """Output and attn."""
     return _ask(_module(names, h, weights, biases), query, key, value, mask)
+
+
+def module_first_query(names, h, weights, biases, query, key, value, mask):
+    """The output of the first query alone."""
+    output = _ask(_module(names, h, weights, biases), query, key, value, mask)["output"]
+    return {"output of query 0": output[:, 0]}
 
 
 def module_scattered(names, h, weights, biases, query, key, value):
@@ -679,14 +665,12 @@ def module_gradients(names, h, weights, biases, query, key, value, mask, directi
 
 
 def module_side_effects(names, h, weights, biases, query, key, value, masks):
-    """Which arguments calls changed, and which parameters."""
+    """The arguments and the parameters after a call with each kind of mask."""
     mha = _module(names, h, weights, biases)
-    changed = []
     for mask in masks:
-        watch = _Watch(query=query, key=key, value=value, mask=mask, **dict(_named(mha)))
         _call(mha, query, key, value, mask=mask)
-        changed.append(watch.changed())
-    return {"changed": ", ".join(dict.fromkeys(filter(None, ", ".join(changed).split(", "))))}
+    kinds = {f"mask {position}": mask for position, mask in enumerate(masks)}
+    return _afterwards(query=query, key=key, value=value, **kinds, **dict(_named(mha)))
 
 
 def _named(mha):
@@ -754,7 +738,7 @@ def load_and_call(names, h, weights, biases, query, key, value, mask=None):
 
 
 def load_and_train(names, h, weights, biases, x):
-    """Which outputs move when torch_mha is changed after loading, and which when mha is."""
+    """The outputs of both modules before and after torch_mha is changed, and before and after mha is."""
     mha, torch_mha = _load(names, h, weights, biases)
 
     def outputs():
@@ -769,17 +753,17 @@ def load_and_train(names, h, weights, biases, x):
                 parameter.add_(0.5)
         after = outputs()
         name = "mha" if changed is mha else "torch_mha"
-        seen[f"{name} changed"] = ", ".join(one for one in before if not torch.equal(before[one], after[one]))
+        for one in before:
+            seen[f"{one} before {name} changed"], seen[f"{one} after {name} changed"] = before[one], after[one]
     return seen
 
 
 def load_side_effects(names, h, weights, biases):
-    """Which tensors of torch_mha the call changed."""
+    """The tensors of torch_mha after the call."""
     torch_mha = _torch_module(h, weights, biases)
-    watch = _Watch(**{name.replace(".", "_"): p for name, p in torch_mha.named_parameters()})
     mha = names["MultiHeadedAttention"](h, weights.shape[-1], dropout=0.0).eval()
     names["load_torch_weights"](mha, torch_mha)
-    return {"changed": watch.changed()}
+    return _afterwards(**{name.replace(".", "_"): p for name, p in torch_mha.named_parameters()})
 
 
 def load_gradients(names, h, weights, biases, x, direction):

@@ -31,7 +31,41 @@ def test_the_output_is_shaped_like_the_query(answer, draw):
 
 @stage(
     "values",
-    points=2.5,
+    points=0.5,
+    hint="One token: its weight is 1, so the output is W_O(W_V(value)), head beside head as they were.",
+    blames="With one token attention has nothing to choose, so the fault lies in V, in W_O, or in how heads are laid side by side.",
+    clears="With one token the output is right, so V and W_O are sound.",
+)
+def test_one_token(answer, draw):
+    """With one query and one key there is nothing to choose: the output is what W_O makes of V."""
+    seen = answer.observe(
+        "module_call", h=2, **four_linears(draw, 4), **query_key_value(draw, 3, queries=1, keys=1, d_k=4)
+    )
+    seen.same("output", axes=OUTPUT)
+
+
+@stage(
+    "values",
+    points=0.5,
+    hint="Divide by √d_k, the width of one head, and let the softmax run along the keys, the last axis.",
+    blames="With V and W_O that change nothing, the output shows each head's weights. They differ, so the fault lies in Q, in K, in the split into heads, in the scale, or in the axis of the softmax.",
+    clears="The weights of each head are right, so Q, K, the scale and the softmax are sound.",
+)
+def test_the_weights_of_each_head(answer, draw):
+    """W_V and W_O hand numbers on as they are, and value token j is 1 at place j of each head: the output is the weights."""
+    given = four_linears(draw, 8)
+    given["weights"][2:], given["biases"][2:] = torch.eye(8), 0.0
+    inputs = query_key_value(draw, 3, queries=3, keys=4, d_k=8)
+    inputs["value"] = torch.eye(4).repeat(3, 1, 2)  # (B, Tk, h·d_k)
+    seen = answer.observe("module_call", h=2, **given, **inputs)
+    seen.same("output", axes=OUTPUT)
+
+
+@stage(
+    "values",
+    points=1.5,
+    blames="One token alone is right, or the weights are. What goes wrong needs several tokens: look at the axes when heads are split and merged.",
+    clears="Self-attention is right.",
     hint="Take x through W_Q, W_K, W_V, split, attention, merge, W_O, and compare step by step with the book.",
 )
 def test_self_attention(answer, draw):
@@ -44,6 +78,7 @@ def test_self_attention(answer, draw):
 @stage(
     "values",
     points=1.5,
+    blames="Here query, key and value differ, so the fault lies in which linear takes which of them, or in a length taken from the wrong one.",
     hint="W_Q takes query, W_K takes key, W_V takes value. Keys may be more or fewer than queries.",
 )
 def test_query_key_and_value_from_different_sources(answer, draw):
@@ -91,7 +126,23 @@ def test_the_order_of_the_heads_does_not_matter(answer, draw):
 
 @stage(
     "mask",
+    points=0.5,
+    hint="True means: may look. Hand the mask on, and look which of its axes is the query's.",
+    blames="Without a mask all is right. Under a causal mask the first query may look at token 0 alone, and it does not: the fault lies in whether the mask is used, or in what its True means.",
+    clears="Under a causal mask the first query looks at token 0 alone, so the mask is used, and True means: may look.",
+)
+def test_the_first_query_under_a_causal_mask(answer, draw):
+    """Under a causal mask (1, 3, 3) query 0 may look at token 0 alone: its output is what W_O makes of that token's V."""
+    x = draw.normal(2, 3, 6)
+    causal = torch.ones(1, 3, 3).tril().bool()
+    seen = answer.observe("module_first_query", h=3, **four_linears(draw, 6), query=x, key=x, value=x, mask=causal)
+    seen.same("output of query 0", axes="B d_model")
+
+
+@stage(
+    "mask",
     points=1.5,
+    blames="The mask is used, but not as it is meant: the fault lies in where its axis for the heads stands.",
     hint="Shapes are lined up from the right: without an axis for the heads, the sentence axis meets the heads.",
 )
 def test_each_sentence_has_its_own_mask(answer, draw):
@@ -117,7 +168,7 @@ def test_all_heads_share_the_mask(answer, draw):
         same_output(seen)
 
 
-@stage("mask", points=1, hint="The mask may have 1 where others have B or Tq; broadcasting does the rest.")
+@stage("mask", points=0.5, hint="The mask may have 1 where others have B or Tq; broadcasting does the rest.")
 def test_masks_of_every_shape(answer, draw):
     """Masks (1, 1, Tk), (1, Tq, Tk), (B, Tq, Tk), bool, int or float."""
     masks = {
@@ -250,16 +301,16 @@ def test_no_dropout_in_evaluation(answer, draw):
     "train/eval", points=1, hint="Give self.dropout to attention. It acts on the weights, before they meet the values."
 )
 def test_dropout_on_the_weights_in_training(answer, draw):
-    """With dropout = 0.5 in training, each weight is either 0 or doubled, and the output is made with those weights."""
+    """With dropout = 0.2 in training, each weight is either 0 or 1.25 times as large, and the output is made with them."""
     given = four_linears(draw, 6)
     x = draw.normal(2, 8, 6)
-    seen = answer.observe("module_training", h=3, **given, x=x, dropout=0.5)
+    seen = answer.observe("module_training", h=3, **given, x=x, dropout=0.2)
     seen.same_shape("attn", "output")
     attn, still = seen.tensor("attn"), seen.reference["attn_in_evaluation"]
     dropped = attn == 0
     seen.law(
-        close(attn, torch.where(dropped, 0.0, 2 * still)) and bool(dropped.any()) and not bool(dropped.all()),
-        expected=_("some weights 0 and all others doubled"),
+        close(attn, torch.where(dropped, 0.0, still / (1 - 0.2))) and bool(dropped.any()) and not bool(dropped.all()),
+        expected=_("some weights 0 and all others 1.25 times as large"),
         got=_("{zeros} of {all} weights 0").format(zeros=int(dropped.sum()), all=attn.numel()),
     )
     w, b = given["weights"].double(), given["biases"].double()

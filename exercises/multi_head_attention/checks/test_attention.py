@@ -29,7 +29,26 @@ def test_one_row_per_query_one_column_per_key(answer, draw):
         seen.same_shape("output", axes=axes + "Tq d_v")
 
 
-@stage("values", points=1, hint="The softmax runs along the keys, the last axis of the scores.")
+@stage(
+    "values",
+    points=0.5,
+    hint="One key: its weight is 1, so each row of the output is that key's value.",
+    blames="With one key there is nothing to choose: its weight is 1, whatever the scores are. So the fault lies in the softmax, or in how the weights meet the values.",
+    clears="With one key the output is its value.",
+)
+def test_one_key_has_all_the_weight(answer, draw):
+    """With one key its weight is 1, and every row of the output is its value."""
+    seen = answer.observe("attend", **query_key_value(draw, 2, queries=3, keys=1, d_k=4, d_v=5))
+    seen.same("output", axes="B Tq d_v")
+
+
+@stage(
+    "values",
+    points=1,
+    hint="The softmax runs along the keys, the last axis of the scores.",
+    blames="The weights of a query do not sum to 1, so the fault lies in the softmax or in its axis, not in the scores.",
+    clears="Each query spends exactly 1, so the softmax runs along the right axis.",
+)
 def test_each_query_spends_exactly_1(answer, draw):
     """The weights of each query are between 0 and 1 and sum to 1."""
     for lead in ((), (2, 3)):
@@ -46,14 +65,26 @@ def test_each_query_spends_exactly_1(answer, draw):
         )
 
 
-@stage("values", points=2, hint="Divide the scores by √d_k, here √4 = 2, before the softmax.")
+@stage(
+    "values",
+    points=1.5,
+    hint="Divide the scores by √d_k, here √4 = 2, before the softmax.",
+    blames="The weights differ all the same, so the fault lies in the scores: in the dot products or in the scale.",
+    clears="The weights are right, so the scores and the scale are sound.",
+)
 def test_weights_are_a_softmax_of_scaled_dot_products(answer, draw):
     """Weights are the softmax over the keys of q·k / √d_k."""
     seen = answer.observe("attend", **query_key_value(draw, queries=2, keys=3, d_k=4, d_v=5))
     seen.same("weights", axes="Tq Tk")
 
 
-@stage("values", points=1, hint="output = weights @ value, (Tq, Tk) @ (Tk, d_v).")
+@stage(
+    "values",
+    points=1,
+    hint="output = weights @ value, (Tq, Tk) @ (Tk, d_v).",
+    blames="So the fault lies in how the weights meet the values.",
+    clears="The output is right for one small example.",
+)
 def test_output_adds_up_the_values(answer, draw):
     """Each row of the output is the sum of the values, each times its weight."""
     seen = answer.observe("attend", **query_key_value(draw, queries=2, keys=3, d_k=4, d_v=5))
@@ -101,7 +132,7 @@ def test_a_mask_takes_keys_away(answer, draw):
     """The softmax runs over the allowed keys only: sentence 0 may look at 3 tokens, sentence 1 at 2."""
     mask = first_tokens(3, 2, tokens=4)
     seen = answer.observe("attend", **query_key_value(draw, 2, queries=3, keys=4, d_k=4, d_v=5), mask=mask)
-    seen.same("weights", axes="B Tq Tk")
+    seen.same("weights", axes="B Tq Tk", mask=mask)
     seen.same("output", axes="B Tq d_v")
 
 

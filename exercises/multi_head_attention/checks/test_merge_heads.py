@@ -1,7 +1,7 @@
 """Rules for `merge_heads`."""
 
 import torch
-from mha_inputs import dtypes, gradients, one_device, unchanged
+from mha_inputs import dtypes, gradients, one_device, touched, unchanged
 
 from autograder.checking import stage
 from autograder.language import _
@@ -15,20 +15,30 @@ def test_one_row_per_token(answer, draw):
     answer.observe("merge", x=draw.normal(2, 3, 4, 5)).same_shape("merged", axes=AXES)
 
 
-@stage("values", points=1.5, hint="The last two axes are joined: they have to be h and d_k when that happens.")
+@stage(
+    "values",
+    points=1.5,
+    hint="The last two axes are joined: they have to be h and d_k when that happens.",
+    blames="One head lands in columns that are not its own, so the fault lies in which two axes stand last when they are joined.",
+    clears="Each head fills its own columns.",
+)
 def test_each_head_fills_its_own_columns(answer, draw):
     """Other numbers in head 1 of 3, each 2 wide, change the columns 2 and 3, and no other."""
     seen = answer.observe("merge_one_head", x=draw.normal(2, 3, 4, 2), head=1, content=draw.uniform(2, 4, 2, 4, 2))
-    touched = seen.text("touched")
+    columns = touched(seen, "merged", "merged from the other x", axis=2)
     seen.law(
-        touched == "2, 3",
+        columns == "2, 3",
         expected=_("only the columns 2, 3 changed"),
-        got=_("changed columns: {columns}").format(columns=touched or _("none")),
+        got=_("changed columns: {columns}").format(columns=columns or _("none")),
     )
 
 
 @stage(
-    "values", points=2, hint="Row t of the result: token t of head 0, then token t of head 1, then token t of head 2."
+    "values",
+    points=2,
+    blames="So the fault lies within a head: in which token, or in which order, its numbers are laid down.",
+    clears="Heads of a token stand side by side.",
+    hint="Row t of the result: token t of head 0, then token t of head 1, then token t of head 2.",
 )
 def test_heads_of_a_token_stand_side_by_side(answer, draw):
     """3 heads of width 2: a token's 6 numbers are the 2 of head 0, the 2 of head 1, the 2 of head 2."""

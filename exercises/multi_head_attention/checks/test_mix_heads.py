@@ -28,14 +28,25 @@ def test_one_part_per_head(answer, draw):
     seen.same_shape("output", axes=OUTPUT)
 
 
-@stage("values", points=2.5, hint="Head i meets weight[:, i*d_k : (i+1)*d_k]; transposed, it maps d_k to d_model.")
+@stage(
+    "values",
+    points=2.5,
+    hint="Head i meets weight[:, i*d_k : (i+1)*d_k]; transposed, it maps d_k to d_model.",
+    blames="The part of a single head differs, so the fault lies in which numbers of `weight` a head meets, not in the sum or in the bias.",
+    clears="The part of each head is right, so the blocks of `weight` are sound.",
+)
 def test_each_head_meets_its_own_block(answer, draw):
     """Part i is head i times its own d_k columns of `weight`: columns 0 and 1 for head 0, 2 and 3 for head 1."""
     seen = answer.observe("mix", **heads_and_w_o(draw, 2, 2, 3, 2, 3))
     seen.same("parts", axes=PARTS)
 
 
-@stage("values", points=1.5, hint="Concat and one nn.Linear give the same: output = merged @ weight.T + bias.")
+@stage(
+    "values",
+    points=1.5,
+    hint="Concat and one nn.Linear give the same: output = merged @ weight.T + bias.",
+    blames="So the fault lies in the sum over the heads, or in how often the bias is added.",
+)
 def test_the_output_is_what_w_o_makes_of_the_merged_heads(answer, draw):
     """The output equals the merged heads times W_O, plus the bias."""
     seen = answer.observe("mix", **heads_and_w_o(draw, 2, 2, 3, 2, 3))

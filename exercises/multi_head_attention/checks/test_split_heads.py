@@ -1,7 +1,7 @@
 """Rules for `split_heads`."""
 
 import torch
-from mha_inputs import dtypes, gradients, one_device, unchanged
+from mha_inputs import dtypes, gradients, one_device, touched, unchanged
 
 from autograder.checking import stage
 from autograder.language import _
@@ -19,19 +19,27 @@ def test_heads_stand_in_front_of_the_tokens(answer, draw):
     "values",
     points=1.5,
     hint="`view` never moves a number from one token to another axis by itself. Which axis is cut, which is moved?",
+    blames="Numbers of one token land at another, so the fault lies in how the axes are moved, not in how they are cut.",
+    clears="Each token keeps its own numbers, so the token axis is sound.",
 )
 def test_a_token_stays_a_token(answer, draw):
     """Other numbers in token 1 of x change token 1 of the heads, and no other."""
     seen = answer.observe("split_one_token", x=draw.normal(2, 4, 6), h=3, token=1, content=draw.uniform(2, 4, 2, 6))
-    touched = seen.text("touched")
+    tokens = touched(seen, "heads", "heads of the other x", axis=2)
     seen.law(
-        touched == "1",
+        tokens == "1",
         expected=_("only token 1 of the heads changed"),
-        got=_("changed tokens: {tokens}").format(tokens=touched or _("none")),
+        got=_("changed tokens: {tokens}").format(tokens=tokens or _("none")),
     )
 
 
-@stage("values", points=2, hint="x[..., 0:d_k] is head 0, x[..., d_k:2*d_k] is head 1, and so on.")
+@stage(
+    "values",
+    points=2,
+    hint="x[..., 0:d_k] is head 0, x[..., d_k:2*d_k] is head 1, and so on.",
+    blames="So the fault lies within a token: in which of its numbers go to which head.",
+    clears="Each head holds its own columns.",
+)
 def test_head_i_holds_its_own_columns(answer, draw):
     """Head 0 holds the columns 0 and 1 of every token, head 1 the columns 2 and 3, head 2 the columns 4 and 5."""
     answer.observe("split", x=draw.normal(2, 2, 6), h=3).same("heads", axes=AXES)

@@ -9,6 +9,7 @@ from mha_inputs import (
     gradients,
     one_device,
     query_key_value,
+    same_on_gpu,
     same_output,
     unchanged,
 )
@@ -301,16 +302,16 @@ def test_no_dropout_in_evaluation(answer, draw):
     "train/eval", points=1, hint="Give self.dropout to attention. It acts on the weights, before they meet the values."
 )
 def test_dropout_on_the_weights_in_training(answer, draw):
-    """With dropout = 0.5 in training, each weight is either 0 or doubled, and the output is made with those weights."""
+    """With dropout = 0.2 in training, each weight is either 0 or 1.25 times as large, and the output is made with them."""
     given = four_linears(draw, 6)
     x = draw.normal(2, 8, 6)
-    seen = answer.observe("module_training", h=3, **given, x=x, dropout=0.5)
+    seen = answer.observe("module_training", h=3, **given, x=x, dropout=0.2)
     seen.same_shape("attn", "output")
     attn, still = seen.tensor("attn"), seen.reference["attn_in_evaluation"]
     dropped = attn == 0
     seen.law(
-        close(attn, torch.where(dropped, 0.0, 2 * still)) and bool(dropped.any()) and not bool(dropped.all()),
-        expected=_("some weights 0 and all others doubled"),
+        close(attn, torch.where(dropped, 0.0, still / (1 - 0.2))) and bool(dropped.any()) and not bool(dropped.all()),
+        expected=_("some weights 0 and all others 1.25 times as large"),
         got=_("{zeros} of {all} weights 0").format(zeros=int(dropped.sum()), all=attn.numel()),
     )
     w, b = given["weights"].double(), given["biases"].double()
@@ -357,3 +358,22 @@ def test_everything_stays_on_the_device_of_the_input(answer, draw):
         mask=first_tokens(3, 2, tokens=4),
     )
     one_device(seen)
+
+
+@stage(
+    "device",
+    points=0,
+    chapter="devices",
+    report=True,
+    hint="Worth no points. Where there is no GPU, this is not tried.",
+)
+def test_the_same_on_a_gpu(answer, draw):
+    """Reported, never graded: where there is a GPU, it gives what the CPU gives."""
+    seen = answer.observe(
+        "module_on_gpu",
+        h=2,
+        **four_linears(draw, 6),
+        **query_key_value(draw, 2, queries=3, keys=4, d_k=6),
+        mask=first_tokens(3, 2, tokens=4),
+    )
+    same_on_gpu(seen)

@@ -1,0 +1,98 @@
+"""The learner's notebook in a real JupyterLab in a real browser."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.course import Course
+
+pytestmark = [pytest.mark.browser, pytest.mark.long]
+
+NAME = "multi_head_attention"
+WRONG_SPLIT = "def split_heads(x, h):\n    B, T, d_model = x.shape\n    return x.view(B, h, T, d_model // h)\n"
+BROWSER = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
+           "--disable-component-update", "--disable-sync"]  # fmt: skip
+PATIENCE = 120  # seconds; a cold machine starts JupyterLab slowly
+
+
+@pytest.fixture
+def page() -> Iterator[Any]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        if os.environ.get("AUTOGRADER_REQUIRE_BROWSER") == "1":
+            pytest.fail("Chromium is not installed, and AUTOGRADER_REQUIRE_BROWSER=1 forbids the skip.")
+        pytest.skip("Chromium is not installed: the notebook was not tried in a browser.")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=BROWSER)
+        yield browser.new_page(viewport={"width": 1280, "height": 1200})
+        browser.close()
+
+
+@pytest.fixture
+def lab(course: Course, tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A copy of the released folder, and the address of a JupyterLab that serves it."""
+    folder = shutil.copytree(course.released / NAME, tmp_path / "unpacked")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {**os.environ, "JUPYTER_CONFIG_DIR": str(tmp_path / "config"), "HOME": str(tmp_path / "home")}
+    command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", f"--port={port}", "--allow-root",
+               "--ServerApp.token=", f"--ServerApp.root_dir={folder}"]  # fmt: skip
+    server = subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                time.sleep(0.3)
+        yield folder, f"http://127.0.0.1:{port}/lab/tree/{NAME}.ipynb?reset"
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def run_all(page: Any, address: str) -> None:
+    page.goto(address)
+    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=1000 * PATIENCE)
+    page.wait_for_selector("text=Python 3 (ipykernel) | Idle", timeout=1000 * PATIENCE)
+    page.click("text=Run >> nth=0")
+    page.click("text=Run All Cells")
+    page.wait_for_selector("text=Python 3 (ipykernel) | Busy", timeout=1000 * PATIENCE)
+    page.wait_for_selector("text=Python 3 (ipykernel) | Idle", timeout=1000 * PATIENCE)
+
+
+def panel(page: Any, call: str) -> str:
+    """Text of the panel below the cell that makes this call."""
+    cell = page.locator(".jp-CodeCell", has=page.locator(".jp-InputArea", has_text=call)).last
+    cell.scroll_into_view_if_needed()
+    cell.locator(".ag").first.wait_for(timeout=1000 * PATIENCE)
+    return str(cell.inner_text())
+
+
+def test_solved_it_shows_full_marks_and_a_wrong_transpose_is_told_in_words(
+    lab: tuple[Path, str], page: Any, notebook_with: Any
+) -> None:
+    folder, address = lab
+    (folder / f"{NAME}.ipynb").write_bytes(notebook_with())
+    run_all(page, address)
+    assert "10 of 10 points" in panel(page, 'check("split_heads")')
+    assert "100 of 100 points" in panel(page, "check()")
+    (folder / f"{NAME}.ipynb").write_bytes(notebook_with({"split_heads": WRONG_SPLIT}))
+    run_all(page, address)
+    text = panel(page, 'check("split_heads")')
+    assert "Likely cause" in text and "view alone" in text and "1 of 10 points" in text
