@@ -6,6 +6,7 @@ Where nobody is known to answer like that, the checks that set one part apart na
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from autograder.checking import Rule
 from autograder.comparing import equal_replies
@@ -42,15 +43,22 @@ def diagnose(
     learner on most checks of the exercise is taken; where different misconceptions agree equally often, none is named.
     """
     found: dict[str, Misconception] = {}
-    agreement: dict[int, set[str]] = {}
-    for position, wrong in enumerate(bank):
-        agreement[position] = {name for name, theirs in wrong.replies.items() if agrees(replies.get(name, ()), theirs)}
+
+    @cache
+    def agree(position: int, name: str) -> bool:
+        theirs = bank[position].replies.get(name)
+        return theirs is not None and agrees(replies.get(name, ()), theirs)
+
+    @cache
+    def agreement(position: int) -> int:
+        return sum(agree(position, name) for name in bank[position].replies)
+
     for name in failed:
-        candidates = [position for position, agreed in agreement.items() if name in agreed]
+        candidates = [position for position in range(len(bank)) if agree(position, name)]
         if not candidates:
             continue
-        most = max(len(agreement[position]) for position in candidates)
-        best = [position for position in candidates if len(agreement[position]) == most]
+        most = max(map(agreement, candidates))
+        best = [position for position in candidates if agreement(position) == most]
         if len({bank[position].misconception.name for position in best}) == 1:
             found[name] = bank[best[0]].misconception
     return found

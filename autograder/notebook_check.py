@@ -60,6 +60,13 @@ class Checked:
     def __repr__(self) -> str:
         return f"{self.score:g}"
 
+    @property
+    def _offer(self) -> str:
+        """The exercise whose trace is worth a look, "" where none is."""
+        if len(self.exercises) != 1 or self.trace is not None or self.passed or not self.exercises[0].attempted:
+            return ""
+        return self.exercises[0].name if self.exercises[0].name in self.assignment.traces else ""
+
     def _repr_html_(self) -> str:
         return panel_html(
             self.exercises,
@@ -67,6 +74,7 @@ class Checked:
             recorded=True,
             total=self.is_total,
             trace=self.trace,
+            offer=self._offer,
         )
 
     def text(self) -> str:
@@ -77,6 +85,7 @@ class Checked:
             recorded=True,
             total=self.is_total,
             trace=self.trace,
+            offer=self._offer,
         )
 
 

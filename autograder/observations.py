@@ -96,13 +96,15 @@ class Job:
 class Outcome:
     """What one child did. problems: one entry per cell (None: ran). replies: by position in the plan.
 
-    defined: names that stand in the answer's namespace afterwards and are callable.
+    defined: names that stand in the answer's namespace afterwards and are callable. digests: by exercise, a digest of
+    the bytes that held its replies, where they came in one piece.
     """
 
     problems: Sequence[Problem | None] = ()
     replies: Mapping[int, Reply] = field(default_factory=dict)
     defined: frozenset[str] = frozenset()
     death: Death | None = None
+    digests: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What the tests of attacks share: reading `attacks/NAME.py`, and making a submission of one.
 
-An attack is the code of a cell, or of a function `edit(notebook)`. Its docstring says what the attacker hopes for. Lines
-`# key: value` below it say where it goes and what is expected:
+An attack is the code of a cell, or of a function `edit(notebook)`. Its docstring says what the attacker hopes for.
+Lines `# key: value` below it say where it goes and what is expected:
 
 - base: the submission it is added to. solved: all answers right. stubs: nothing answered. wrong: each answer one that
   people really write.

@@ -37,7 +37,7 @@ ORDER = [
     "Check yourself",
     "The exercise",
 ]
-NOT_CHAPTERS = {"how-to-use", "exercises", "glossary", "instructors", "references"}
+NOT_CHAPTERS = {"how-to-use", "exercises", "glossary", "instructors", "questions", "references"}
 CHAPTERS = [page for page in PAGES if page not in NOT_CHAPTERS]
 
 # The sources

@@ -70,7 +70,10 @@ def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 
 
 def test_a_slow_exercise_does_not_take_the_time_of_those_after_it(narrow: Sandbox) -> None:
-    cell = "import time\ndef answer(x):\n    until = time.process_time() + x\n    while time.process_time() < until:\n        pass"
+    cell = (
+        "import time\ndef answer(x):\n    until = time.process_time() + x\n"
+        "    while time.process_time() < until:\n        pass"
+    )
     narrow.give_plan([Request(name, "check", "call", {"x": x}, 0) for name, x in (("a", 1.2), ("b", 1.2), ("c", 0))])
     outcome = narrow.run(Job([cell], [0, 1, 2]))
     assert list(outcome.replies) == [0] and outcome.death is not None
@@ -112,7 +115,10 @@ def test_what_a_process_says_of_itself_blames_its_own_steps_or_nobody(
     sandbox: Sandbox, claimed: str, code: str
 ) -> None:
     sandbox.give_plan([Request(name, "check", "call", {"x": 1}, 0) for name in ("a", "b", "c")])
-    cell = f"{FORGE}\ncalls = []\ndef answer(x):\n    calls.append(1)\n    if len(calls) == 2:\n        claim({claimed}, {claimed})\n        {code}"
+    cell = (
+        f"{FORGE}\ncalls = []\ndef answer(x):\n    calls.append(1)\n"
+        f"    if len(calls) == 2:\n        claim({claimed}, {claimed})\n        {code}"
+    )
     outcome = sandbox.run(Job([cell], [0, 1, 2]))
     assert outcome.death is not None
     assert outcome.death.step in (("request", 1), ("cell", 0), ("request", 0))

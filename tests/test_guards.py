@@ -56,7 +56,8 @@ GUARDS = [
     ),
     Guard(
         "no capability", (("sandbox/zygote.py", "filters.drop_capabilities()", "pass"),),
-        "import ctypes\nlibc = ctypes.CDLL(None)\nhead, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()\n"
+        "import ctypes\nlibc = ctypes.CDLL(None)\n"
+        "head, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()\n"
         "libc.capget(head, sets)\nseen = any(sets)", True,
     ),
     Guard(
@@ -72,15 +73,19 @@ GUARDS = [
     ),
     Guard(
         "one open channel", (("sandbox/child.py", "    os.closerange(4, 256)\n", ""),),
-        "import os, stat\nseen = False\nfor number in range(4, 256):\n    try:\n        seen = seen or stat.S_ISSOCK(os.fstat(number).st_mode)\n"
-        "    except OSError:\n        pass", True,
+        "import os, stat\nseen = False\nfor number in range(4, 256):\n    try:\n"
+        "        seen = seen or stat.S_ISSOCK(os.fstat(number).st_mode)\n    except OSError:\n        pass", True,
     ),
     Guard(
         "no network, and no sockets", (NO_CALLS, ("sandbox/launcher.py", "| namespaces.NEWNET ", ""), NO_LANDLOCK),
-        "import socket\nwith socket.create_connection(('127.0.0.1', PORT), timeout=2) as line:\n    seen = line.recv(9) == b'secret'", True,
+        "import socket\nline = socket.create_connection(('127.0.0.1', PORT), timeout=2)\n"
+        "seen = line.recv(9) == b'secret'", True,
     ),
     Guard(
-        "other processes out of sight", (NO_CALLS, ("sandbox/zygote.py", "if self._keeper is not None:\n            self._enter_chamber(self._keeper)", "if False:\n            pass")),
+        "other processes out of sight", (
+            NO_CALLS,
+            ("sandbox/zygote.py", "            self._enter_chamber(self._keeper)\n", "            pass\n"),
+        ),
         "import os\nseen = os.getpid() > 2", True,
     ),
 ]  # fmt: skip
@@ -143,7 +148,8 @@ def test_a_view_that_shows_the_course_gives_the_marks_away(
 
     notebook = base_notebook(course, source, "stubs")
     path = source.notebook
-    code = f"text = open({str(path)!r}).read()\nexec('\\n'.join(l for l in text.splitlines() if not l.startswith(('#', 'check('))))"
+    lines = f"[line for line in open({str(path)!r}) if not line.startswith(('#', 'check('))]"
+    code = f"exec(''.join({lines}))"
     notebook["cells"].append({"cell_type": "code", "metadata": {}, "source": code, "outputs": []})
     data = json.dumps(notebook).encode()
     with Grader.open(source, seed=3) as grader:

@@ -12,6 +12,7 @@ from torch import nn
 from autograder import classics, comparing, probes, solved
 from autograder.grading.submission import Grader
 from autograder.observations import Problem, Request
+from autograder.pages.panel import panel_html, panel_text
 from autograder.results import CheckResult
 
 # -- exceptions: answers that cause them, run as every answer is ------------------------------------------------------
@@ -209,6 +210,17 @@ def first_failure(grader: Grader, exercise: str, *changes: tuple[str, str]) -> C
 )  # fmt: skip
 def test_an_unknown_fault_is_narrowed_down(grader: Grader, exercise: str, old: str, new: str, words: str) -> None:
     assert words in first_failure(grader, exercise, (old, new)).narrows
+
+
+def test_where_the_fault_lies_stands_in_the_panel(grader: Grader) -> None:
+    code = (
+        "def split_heads(x, h):\n    B, T, d = x.shape\n    return x.roll(1, 2).view(B, T, h, d // h).transpose(1, 2)\n"
+    )
+    cells = solved.with_answer(list(grader.reference), "split_heads", code)
+    result = [grader.judge_exercise_alone(cells, "split_heads")]
+    shown = {"chapter_link": grader.assignment.chapter_link, "recorded": False, "total": False}
+    assert "Where the fault lies" in panel_html(result, **shown)
+    assert "Where the fault lies: Each token keeps its own numbers" in panel_text(result, **shown)
 
 
 def test_parts_that_are_sound_are_named_before_the_one_that_is_not(grader: Grader) -> None:

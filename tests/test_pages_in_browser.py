@@ -242,3 +242,72 @@ def test_a_printed_page_shows_what_was_folded(browser: Any, tmp_path: Path) -> N
         opened.page.emulate_media(media="print")
         assert hint.evaluate("e => e.getBoundingClientRect().height") > 0
         assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+SCRIPTS = (
+    "<script>window.ran = 1</script>",
+    "</code></pre></main><img src=x onerror='window.ran = 1'>",
+    "`</code><svg/onload=window.ran=1>`",
+    "javascript:window.ran=1//<a href='javascript:window.ran=1'>",
+    "<style>@import 'https://evil.example'</style><link rel=stylesheet href=https://evil.example>",
+    "<iframe srcdoc='<script>parent.ran=1</script>'></iframe><meta http-equiv=refresh content='0;https://evil.example'>",
+    "{{ 7 * 7 }}{% for x in y %}${window.ran=1}",
+)
+
+
+@pytest.fixture(scope="module")
+def hostile_pages(course: Any, source: Any, grader: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Pages made of submissions that were really graded: scripts in messages, types, keys, names and reasons."""
+    from dataclasses import replace
+
+    from attack_support import ATTACKS, submission
+
+    from autograder.grading.writing import write_result
+
+    folder = tmp_path_factory.mktemp("hostile")
+    text = "\n".join(SCRIPTS)
+    (attack,) = (one for one in ATTACKS if one.name == "script_in_messages")
+    bodies = {
+        "message": f"class {'A' * 30}(Exception): pass\ndef split_heads(x, h):\n    raise ValueError({text!r})\n",
+        "type": f"def split_heads(x, h):\n    raise type({SCRIPTS[0]!r}, (Exception,), {{}})('no')\n",
+        "comment": f"def split_heads(x, h):\n    return x / 0 if False else x + '{SCRIPTS[0]}'  # {SCRIPTS[1]}\n",
+        "value": f"def split_heads(x, h):\n    return {text!r}\n",
+        "keys": "def predict_shapes(batch, tokens, d_model, h):\n"
+        f"    return {{'heads': ({SCRIPTS[0]!r}, 2), {SCRIPTS[1]!r}: 3}}\n",
+        "syntax": f"def split_heads(x, h):\n    return {SCRIPTS[0]}\n",
+        "end": f"import os\ndef split_heads(x, h):\n    print({text!r})\n    os._exit(3)\n",
+    }
+    results = []
+    for number, (name, code) in enumerate({"attack": attack.code, **bodies}.items()):
+        where = "answer predict" if name == "keys" else "answer split_heads"
+        result = grader.grade_bytes(
+            f"{SCRIPTS[number % len(SCRIPTS)]} {name}",
+            submission(course, source, replace(attack, code=code, where=where)),
+        )
+        assert result.status == "graded"
+        results.append(replace(result, flags=(*result.flags, f"Another notebook was handed in: {text}")))
+    results.append(grader.ungradable(SCRIPTS[1], f"The file {text} in x.zip cannot be read."))
+    pages = {}
+    for number, result in enumerate(results):
+        write_result(result, source.assignment, folder / str(number))
+        (page,) = (folder / str(number)).rglob("*.html")
+        pages[f"feedback {number}"] = page.read_text(encoding="utf-8")
+    pages["report"] = report_html(results, title=TITLE, chapter_link=samples.chapter_link)
+    return pages
+
+
+def test_pages_of_hostile_submissions_run_nothing_and_ask_for_nothing(
+    browser: Any, hostile_pages: dict[str, str], tmp_path: Path
+) -> None:
+    shown = ""
+    for name, html in hostile_pages.items():
+        assert "Content-Security-Policy" in html, name
+        with Opened(browser, html, tmp_path, WIDE) as opened:
+            opened.open_all()
+            opened.page.wait_for_timeout(20)
+            assert opened.page.evaluate("window.ran") is None, name
+            assert (opened.asked, opened.complaints) == ([], []), name
+            assert opened.page.locator("script, iframe, img, svg[onload], a[href^=javascript]").count() == 0, name
+            assert opened.page.evaluate("document.documentElement.scrollWidth") <= WIDE, name
+            shown += opened.page.inner_text("body")
+    assert "<script>window.ran = 1</script>" in shown  # as text: a person sees what it was

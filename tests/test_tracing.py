@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from autograder import routes, solved
+from autograder import cli, routes, solved
 from autograder.course import Assignment, Course, Source, Trace
 from autograder.notebook_check import Checked, CheckError, try_exercises
 from autograder.tracing import Follower, line_of
@@ -196,3 +196,27 @@ def test_recorded_ways_are_numbers_alone(course: Course) -> None:
     )
     ways = content["ways"]
     assert ways and all(isinstance(one, torch.Tensor) for numbers in ways.values() for one in numbers)
+
+
+def test_a_failing_exercise_offers_its_trace_and_a_passing_one_does_not(source: Source, released: Assignment) -> None:
+    names: dict[str, Any] = {}
+    exec(released.namespace, names)
+    offer = "trace=True"
+    exec("def merge_heads(x):\n    return x\n", names)
+    assert offer in try_exercises(released, names, "merge_heads").text()
+    exec("def merge_heads(x):\n    return x.transpose(1, 2).flatten(2)\n", names)
+    assert offer not in try_exercises(released, names, "merge_heads").text()
+
+
+def test_the_command_line_traces_too(
+    course: Course, notebook_with: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.ipynb"
+    path.write_bytes(
+        notebook_with({"split_heads": "def split_heads(x, h):\n    return x.view(2, h, -1, x.size(-1) // h)\n"})
+    )
+    assert cli.main(["check", str(path), "split_heads", "--trace"]) == 1
+    shown = capsys.readouterr().out
+    assert "split_heads, line 2: return x.view(" in shown and "leave every route" in shown
+    assert cli.main(["check", str(path), "--trace"]) == 2
+    assert "Name one of them" in capsys.readouterr().err

@@ -6,13 +6,15 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import torch
+
 from autograder import comparing
 from autograder.checking import Answer, CheckFailed, Draw, Rule
 from autograder.comparing import Difference
 from autograder.course import Assignment, Exercise
 from autograder.diagnosing import diagnose, narrow
 from autograder.language import _
-from autograder.observations import Death, Problem, Reply, Request
+from autograder.observations import Death, Plain, Problem, Reply, Request
 from autograder.recordings import Recording, Take, WrongReplies, key
 from autograder.results import GATING_STAGES, STAGES, CheckResult, ExerciseResult
 
@@ -25,6 +27,7 @@ class Evidence:
 
     replies: by check. defined: callable names it left behind. problems: exceptions in an exercise's own cells.
     deaths: what ended the process, by exercise; the check that was running is in `died_at`, by exercise.
+    digests: by exercise, a digest of all its replies, where they came in one piece.
     """
 
     replies: Mapping[str, Sequence[Reply | None]]
@@ -32,6 +35,7 @@ class Evidence:
     problems: Mapping[str, Problem] = field(default_factory=dict)
     deaths: Mapping[str, Death] = field(default_factory=dict)
     died_at: Mapping[str, str] = field(default_factory=dict)
+    digests: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class _Replay:
@@ -160,6 +164,26 @@ def untouched(replies: Sequence[Reply | None]) -> bool:
     )
 
 
+def _identical(got: Sequence[Reply | None], recorded: Sequence[Reply]) -> bool:
+    """The learner's replies are the reference's, bit by bit. A rule is a function of its replies and of what it drew."""
+    return len(got) == len(recorded) and all(
+        mine is not None and mine.problem is None and theirs.problem is None and _same(mine.value, theirs.value)
+        for mine, theirs in zip(got, recorded, strict=True)
+    )
+
+
+def _same(one: Plain, other: Plain) -> bool:
+    if isinstance(one, torch.Tensor):
+        return isinstance(other, torch.Tensor) and one.dtype == other.dtype and torch.equal(one, other)
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return list(one) == list(other) and all(_same(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return one == other
+
+
 def judge_exercise(
     exercise: Exercise, rules: Sequence[Rule], recording: Recording, evidence: Evidence, bank: Bank
 ) -> ExerciseResult:
@@ -190,6 +214,10 @@ def judge_exercise(
             )
             continue
         take = recording.takes[key(rule)]
+        if _identical(evidence.replies[key(rule)], take.replies):  # the rule held for these very replies
+            results.append(_result(rule, "passed"))
+            judged[rule.of].append((rule, True))
+            continue
         answer = Answer(exercise.name, key(rule), recording.seed, _Replay(take, evidence.replies[key(rule)]))
         try:
             rule.run(answer, Draw(recording.seed, key(rule), take.drawn))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from autograder import collecting, notebooks, recordings, solved
 from autograder.checking import Rule
 from autograder.course import CourseError, Source, Variant
 from autograder.grading.judging import Evidence, judge_exercise
+from autograder.grading.standing_in import source_for
 from autograder.language import _
 from autograder.notebooks import Cell, Submission, Unreadable
 from autograder.observations import Death, Job, Outcome, Problem, Reply, Request
@@ -27,6 +28,7 @@ RELEASE_SEED = 2017
 
 
 MOST_FATAL_CELLS = 16  # cells that end the process, after which those of no exercise are all left out
+MOST_KEPT = 2048  # verdicts on one exercise, each some ten thousand bytes
 PATIENCE = 4  # deaths by time in one submission, after which what is left of it gets less time
 
 
@@ -83,6 +85,7 @@ class Grader:
         self.rules, self._sandbox = rules, sandbox
         self.reference = list(solved.read_solved(source).cells)
         self._bank: dict[str, Sequence[WrongReplies]] = {}
+        self._verdicts: dict[Hashable, ExerciseResult] = {}
         self.recording = recordings.record(rules, seed, self._ask_reference)
         sandbox.give_plan(self.recording.plan)
 
@@ -223,17 +226,30 @@ class Grader:
                 if not self._stand_ins_hold(needs):
                     raise  # the course's mistake
                 continue  # the submission's own doing: it keeps what it has
-            helped = self._judge(name, evidence)
+            helped = self._judge(name, evidence, "stand-ins")
             if helped.score > result.score:
-                results[name] = replace(helped, judged_with="stand-ins")
+                results[name] = helped
         return list(results.values())
 
     def judge_exercise_alone(self, cells: Sequence[Cell], exercise: str) -> ExerciseResult:
         """One exercise of a notebook whose other answers are known to be sound."""
         return self._judge(exercise, self._observe(cells, self.recording.positions([exercise])))
 
-    def _judge(self, name: str, evidence: Evidence) -> ExerciseResult:
-        return judge_exercise(self.assignment.by_name[name], self.rules, self.recording, evidence, self.wrong_replies)
+    def _judge(self, name: str, evidence: Evidence, judged_with: Literal["own", "stand-ins"] = "own") -> ExerciseResult:
+        """The verdict on one exercise. It follows from the evidence alone, so equal evidence is judged once."""
+        exercise = self.assignment.by_name[name]
+        digest = evidence.digests.get(name) if name not in evidence.deaths else None
+        defined = evidence.defined.intersection(exercise.functions)
+        known = (name, judged_with, digest, defined, evidence.problems.get(name))
+        result = self._verdicts.pop(known, None) if digest is not None else None
+        if result is None:
+            result = judge_exercise(exercise, self.rules, self.recording, evidence, self.wrong_replies)
+            result = replace(result, judged_with=judged_with)
+        if digest is not None:
+            self._verdicts[known] = result  # now the youngest
+            if len(self._verdicts) > MOST_KEPT:
+                del self._verdicts[next(iter(self._verdicts))]
+        return result
 
     def _flags(self, submission: Submission, conduct: Conduct) -> list[str]:
         """What an instructor may want to look at. No flag changes a score."""
@@ -273,6 +289,7 @@ class Grader:
         deaths: dict[str, Death] = {}
         died_at: dict[str, int] = {}
         replies: dict[int, Reply] = {}
+        digests: dict[str, bytes] = {}
         careful = False
         fatal = 0
         while True:
@@ -282,6 +299,7 @@ class Grader:
             outcome = self._sandbox.run(job)
             careful = False
             replies.update(outcome.replies)
+            digests.update(outcome.digests)
             death = outcome.death
             if death is None:
                 break
@@ -298,6 +316,7 @@ class Grader:
             if kind == "request":
                 exercise = plan[position].exercise
                 # One exercise's replies are one piece: they come from one process, or are not there.
+                digests.pop(exercise, None)
                 for i in positions:
                     if plan[i].exercise == exercise:
                         replies.pop(i, None)
@@ -323,7 +342,7 @@ class Grader:
             conduct.met(cells[i].exercises, problem)
         for i, reply in replies.items():
             conduct.met((plan[i].exercise,), reply.problem)
-        return self._evidence(cells, kept, outcome, replies, deaths, died_at)
+        return replace(self._evidence(cells, kept, outcome, replies, deaths, died_at), digests=digests)
 
     def _evidence(
         self,
@@ -359,11 +378,7 @@ class Grader:
     def _stand_ins(self, exercises: Sequence[str]) -> str:
         """Library-built pieces for the functions of these exercises, and for no others."""
         functions = [name for exercise in exercises for name in self.assignment.by_name[exercise].functions]
-        source = self.source.stand_ins
-        return (
-            f"def _stand_ins(wanted):\n    own = dict(globals())\n    exec({source!r}, own)\n"
-            f"    globals().update({{name: own[name] for name in wanted}})\n_stand_ins({functions!r})\ndel _stand_ins\n"
-        )
+        return source_for(self.source.stand_ins, functions)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from autograder.results import CheckResult, ExerciseResult, SubmissionResult
 _UNFIT = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]|^[. ]|[. ]$|%(?=[0-9A-Fa-f]{2})')
 _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
 UNFINISHED = ".writing-"  # begins the name of a file that is not yet whole
+MOST_KEPT = 1024  # exercises as they were written: many students of a class get the same words
 LONGEST_NAME = 180  # bytes, so that the name and its ending fit every file system
 
 
@@ -70,7 +71,33 @@ def write_result(result: SubmissionResult, assignment: Assignment, folder: Path)
     shown = replace(result, flags=for_the_student(result.flags))
     page = feedback_html(shown, chapter_link=assignment.chapter_link, title=assignment.title)
     write_whole(students / f"{name}.html", page)
-    write_whole(students / f"{name}.json", json.dumps(result.as_json(), indent=1, ensure_ascii=False) + "\n")
+    write_whole(students / f"{name}.json", json_text(result))
+
+
+def json_text(result: SubmissionResult) -> str:
+    """The contract's JSON object, a line for each exercise. One and the same exercise's line is made once."""
+    lines = []
+    for key, value in replace(result, exercises=()).as_json().items():
+        if key == "exercises":
+            text = ",\n  ".join(_exercise_text(exercise) for exercise in result.exercises)
+            lines.append(f' "exercises": [\n  {text}\n ]' if text else ' "exercises": []')
+        else:
+            lines.append(f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+_texts: dict[int, tuple[ExerciseResult, str]] = {}
+
+
+def _exercise_text(exercise: ExerciseResult) -> str:
+    known = _texts.get(id(exercise))
+    if known is not None and known[0] is exercise:
+        return known[1]
+    if len(_texts) >= MOST_KEPT:
+        del _texts[next(iter(_texts))]
+    text = json.dumps(asdict(exercise), ensure_ascii=False)
+    _texts[id(exercise)] = (exercise, text)
+    return text
 
 
 def from_json(table: dict[str, Any]) -> SubmissionResult:
@@ -99,7 +126,18 @@ def read_results(folder: Path) -> Iterator[SubmissionResult]:
 
 
 def write_csv(folder: Path, assignment: Assignment) -> None:
-    """Build `grades.csv` from all students' results in the folder."""
+    """Build `grades.csv` from all students' results in the folder. Of each, a name and a place are held in memory."""
     names = list(assignment.by_name)
-    rows = sorted((csv_row(result, names) for result in read_results(folder)), key=lambda row: row["student"])
-    write_grades_csv(rows, folder / "grades.csv")
+    places: list[tuple[str, int]] = []
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogatepass") as rows:
+        for result in read_results(folder):
+            places.append((result.student, rows.tell()))
+            rows.write(json.dumps(csv_row(result, names)) + "\n")
+        places.sort()
+
+        def in_order() -> Iterator[dict[str, str]]:
+            for _student, place in places:
+                rows.seek(place)
+                yield json.loads(rows.readline())
+
+        write_grades_csv(in_order(), folder / "grades.csv")

@@ -21,7 +21,7 @@ from autograder.pages.rendering import (
     views,
     visible,
 )
-from autograder.pages.tracing import TraceView, trace_view
+from autograder.pages.tracing import TraceView, trace_offer, trace_view
 from autograder.results import ExerciseResult
 from autograder.results import total as sum_of_scores
 from autograder.routes import Traced
@@ -34,12 +34,14 @@ def panel_html(
     recorded: bool,
     total: bool,
     trace: Traced | None = None,
+    offer: str = "",
 ) -> str:
     """The HTML fragment shown under `check()`; it needs nothing but itself and stands beside others on one page.
 
     chapter_link: from a check's `chapter` to the chapter's title and address ("" for no address).
     recorded: whether the inputs were the practice ones. total: whether the sum of all exercises is shown.
     trace: the learner's own way through the exercise, shown below its rules.
+    offer: the exercise whose trace is offered instead ("" for none).
     """
     shown = views(exercises, chapter_link)
     worth = sum(exercise.max_score for exercise in exercises)
@@ -56,6 +58,7 @@ def panel_html(
         share=share(earned, worth),
         opened=next((view for view in shown if view.first), None),
         trace=trace_view(trace) if trace else None,
+        offer=trace_offer(offer),
     )
 
 
@@ -273,6 +276,7 @@ def panel_text(
     file: TextIO | None = None,
     width: int = 80,
     trace: Traced | None = None,
+    offer: str = "",
 ) -> str:
     """The panel for a terminal: at most `width` columns, in the letters that `file` (standard output) can print.
 
@@ -287,6 +291,9 @@ def panel_text(
     if trace:
         paper.blank()
         paper.trace(trace_view(trace))
+    if offer:
+        paper.blank()
+        paper.line(trace_offer(offer).replace("`", ""))
     if total:
         paper.blank()
         worth = sum(exercise.max_score for exercise in exercises)

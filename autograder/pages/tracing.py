@@ -86,3 +86,12 @@ def _sentences(traced: Traced) -> list[str]:
             )
         )
     return said
+
+
+def trace_offer(exercise: str) -> str:
+    """How to see one's own code line by line, "" for no exercise."""
+    if not exercise:
+        return ""
+    return _("To see the shape that each line of your own code makes, run `{call}`.").format(
+        call=f'check("{exercise}", trace=True)'
+    )

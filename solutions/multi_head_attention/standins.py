@@ -1,6 +1,6 @@
 """Library-built pieces for judging an exercise whose needs are broken: PyTorch's own functions, never the reference's.
 
-The file is run as a whole in the learner's process, and only the definitions that are needed take their places.
+Of the file, only the definitions that one judgement needs, and those that they call, reach the learner's process.
 """
 
 import pickle

@@ -7,10 +7,10 @@ BOOK = Path(__file__).resolve().parents[2]
 if str(BOOK) not in sys.path:  # so that `figures` imports here as it does in the pages
     sys.path.insert(0, str(BOOK))
 
-from . import alt_text, bundle, drawings, fresh_cache, lighter_pages, solutions_edition  # noqa: E402
+from . import alt_text, bundle, drawings, fresh_cache, lighter_pages, notebooks, solutions_edition, sources, whole_book  # noqa: E402
 
 
 def setup(app):
-    for part in (fresh_cache, drawings, bundle, alt_text, lighter_pages, solutions_edition):
+    for part in (fresh_cache, drawings, bundle, alt_text, lighter_pages, solutions_edition, notebooks, sources, whole_book):
         part.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

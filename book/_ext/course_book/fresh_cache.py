@@ -16,7 +16,8 @@ def fingerprint():
     parts = [version("torch"), version("myst-nb")]
     for folder in ("_support", "figures"):
         for script in sorted((BOOK / folder).glob("*.py")):
-            if script.name != "labels.py":  # words only; the pages that show them know they depend on it
+            # labels.py holds words only, and the pages that show them know it; own_module.py is for readers' notebooks
+            if script.name not in ("labels.py", "own_module.py"):
                 parts.append(script.name + script.read_text(encoding="utf-8"))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 

@@ -94,6 +94,17 @@ def one_device(seen):
     )
 
 
+def same_on_gpu(seen):
+    """Law: a GPU, where there is one, gives what the CPU gives."""
+    apart = seen.number("largest difference")
+    seen.law(
+        seen.text("gpu") == "" or apart < 1e-4,
+        expected=_("results on your GPU within 0.0001 of those on the CPU"),
+        got=_("a difference of {apart}").format(apart=f"{apart:.2g}"),
+        advice=_("Is a tensor made on the CPU on the way, or a number rounded to a shorter dtype?"),
+    )
+
+
 def same_output(seen):
     """The output is the reference's. Where it is not and `attn` shows it too, that difference is told: it says more."""
     try:

@@ -123,6 +123,24 @@ def _on_meta(run):
     return seen
 
 
+def _on_gpu(run):
+    """How far apart CPU and GPU are: the largest difference of each result, and the GPU's name ("" where there is none).
+
+    run: a function from a device to tensors by name. TF32 is off meanwhile.
+    """
+    if not torch.cuda.is_available():
+        return {"gpu": "", "largest difference": 0.0}
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = False
+    try:
+        with torch.no_grad():
+            on_cpu, on_gpu = run("cpu"), run("cuda")
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
+    apart = [float((on_gpu[name].cpu() - on_cpu[name]).abs().max()) for name in on_cpu]
+    return {"gpu": torch.cuda.get_device_name(), "largest difference": max(apart)}
+
+
 # -------------------------------------------------------------------------------------------------------- predict
 
 
@@ -247,6 +265,13 @@ def attend_on_meta(names, query, key, value, mask):
     """Whether a call stays on the device of its inputs."""
     query, key, value, mask = (tensor.to("meta") for tensor in (query, key, value, mask))
     return _on_meta(lambda: _attend(names, query, key, value, mask=mask))
+
+
+def attend_on_gpu(names, query, key, value, mask):
+    """How far apart a call on the CPU and one on a GPU are."""
+    return _on_gpu(
+        lambda device: _attend(names, query.to(device), key.to(device), value.to(device), mask=mask.to(device))
+    )
 
 
 # --------------------------------------------------------------------------------------------------------- clones
@@ -709,6 +734,20 @@ def module_on_meta(names, h, weights, biases, query, key, value, mask):
     mha = _module(names, h, weights, biases).to("meta")
     query, key, value, mask = (tensor.to("meta") for tensor in (query, key, value, mask))
     return _on_meta(lambda: {"output": _call(mha, query, key, value, mask=mask)["output"]})
+
+
+def module_on_gpu(names, h, weights, biases, query, key, value, mask):
+    """How far apart the module on the CPU and on a GPU is."""
+    mha = _module(names, h, weights, biases)
+
+    def run(device):
+        return {
+            "output": _call(mha.to(device), *(x.to(device) for x in (query, key, value)), mask=mask.to(device))[
+                "output"
+            ]
+        }
+
+    return _on_gpu(run)
 
 
 # ------------------------------------------------------------------------------- load_torch_weights, silence_head

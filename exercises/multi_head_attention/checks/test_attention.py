@@ -8,6 +8,7 @@ from mha_inputs import (
     gradients,
     one_device,
     query_key_value,
+    same_on_gpu,
     unchanged,
     whole_number_scores,
 )
@@ -333,3 +334,20 @@ def test_everything_stays_on_the_device_of_the_input(answer, draw):
             mask=first_tokens(3, 2, tokens=4),
         )
     )
+
+
+@stage(
+    "device",
+    points=0,
+    chapter="devices",
+    report=True,
+    hint="Worth no points. Where there is no GPU, this is not tried.",
+)
+def test_the_same_on_a_gpu(answer, draw):
+    """Reported, never graded: where there is a GPU, it gives what the CPU gives."""
+    seen = answer.observe(
+        "attend_on_gpu",
+        **query_key_value(draw, 2, queries=3, keys=4, d_k=4, d_v=5),
+        mask=first_tokens(3, 2, tokens=4),
+    )
+    same_on_gpu(seen)

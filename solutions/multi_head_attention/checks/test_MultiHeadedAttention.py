@@ -53,19 +53,19 @@ def test_one_token(answer, draw):
     clears="The weights of each head are right, so Q, K, the scale and the softmax are sound.",
 )
 def test_the_weights_of_each_head(answer, draw):
-    """W_V and W_O hand numbers on as they are, and value token j is 1 at place j of each head: the output is the weights."""
+    """V and W_O change nothing here, and value token j is 1 at place j of each head: so the output shows the weights."""
     given = four_linears(draw, 8)
     given["weights"][2:], given["biases"][2:] = torch.eye(8), 0.0
     inputs = query_key_value(draw, 3, queries=3, keys=4, d_k=8)
     inputs["value"] = torch.eye(4).repeat(3, 1, 2)  # (B, Tk, h·d_k)
     seen = answer.observe("module_call", h=2, **given, **inputs)
-    seen.same("output", axes=OUTPUT)
+    seen.same("output", axes="B Tq h·Tk")
 
 
 @stage(
     "values",
     points=1.5,
-    blames="One token alone is right, or the weights are. What goes wrong needs several tokens: look at the axes when heads are split and merged.",
+    blames="It fails only with several tokens and a V and W_O that change something: look at how the weighed values are merged.",
     clears="Self-attention is right.",
     hint="Take x through W_Q, W_K, W_V, split, attention, merge, W_O, and compare step by step with the book.",
 )

@@ -1,0 +1,317 @@
+"""What readers do with the book: find, print, take along, read with a keyboard or a screen reader."""
+
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from book_support import BOOK, ROOT, built_book, chromium, pages_in_order, served, source
+
+from autograder import leaks
+from autograder.course import Course
+
+pytestmark = pytest.mark.xdist_group("book")
+
+PAGES = pages_in_order()
+WITH_CODE = [page for page in PAGES if "```{code-cell}" in source(page)]
+NEED_OWN_MODULE = [page for page in WITH_CODE if "from _support.module import" in source(page)]
+AXE = "axe-core@4.11.0"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    return built_book(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def address(site):
+    with served(site) as where:
+        yield where
+
+
+# Links and words
+
+
+def test_every_link_inside_the_book_leads_somewhere(site):
+    texts = {page: page.read_text(encoding="utf-8") for page in site.rglob("*.html") if "_static" not in page.parts}
+    places = {page: set(re.findall(r'\bid="([^"]+)"', text)) for page, text in texts.items()}
+    dead = []
+    for page, text in texts.items():
+        for link in re.findall(r'(?:href|src)="([^"]*)"', text):
+            parts = urlsplit(html.unescape(link))
+            if parts.scheme or parts.netloc or not (parts.path or parts.fragment):
+                continue
+            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            if not target.exists():
+                dead.append(f"{page.name}: {link}")
+            elif parts.fragment and target in places and unquote(parts.fragment) not in places[target]:
+                dead.append(f"{page.name}: {link} (no such place)")
+    assert dead == []
+
+
+def test_the_words_are_spelled_right():
+    codespell = shutil.which("codespell", path=Path(sys.executable).parent)
+    if codespell is None:
+        pytest.skip("codespell is not installed: the spelling was not checked")
+    files = [*BOOK.glob("*.md"), *BOOK.glob("solutions_edition/*.md"), BOOK / "figures" / "labels.py"]
+    done = subprocess.run([codespell, *files], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("page, section", re.findall(r"\[\]\((\S+?)\.md\), \*(.+?)\*(?=[,. ])", source("questions")))
+def test_a_question_is_answered_where_the_index_says(page, section):
+    assert re.search(rf"^##+ {re.escape(section)}$", source(page), re.M), f"{page}.md has no section {section!r}"
+
+
+def test_every_question_says_where_it_is_answered_and_where_it_was_asked():
+    blocks = re.findall(r"^\*\*.+?\*\*\n.*?(?=\n\n|\Z)", source("questions"), re.M | re.S)
+    assert len(blocks) >= 30
+    for block in blocks:
+        assert re.search(r"\[\]\(\S+\.md\)", block), block
+        assert "{asked}`" in block, block
+
+
+# Taking it along
+
+
+@pytest.mark.parametrize("page", WITH_CODE)
+def test_a_page_with_code_has_a_notebook_that_any_program_shows(site, page):
+    import nbformat
+
+    notebook = nbformat.read(site / "_downloads" / "notebooks" / f"{page}.ipynb", 4)
+    nbformat.validate(notebook)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            assert not re.search(r"```\{|\{[a-z:-]+\}`|\]\(\w+\.md\)", cell.source), cell.source
+            for name in re.findall(r"attachment:([\w.]+)", cell.source):
+                assert name in cell.attachments
+    page_html = (site / "book" / f"{page}.html").read_text(encoding="utf-8")
+    assert f'href="../_downloads/notebooks/{page}.ipynb"' in page_html
+    asked = any("your own solved notebook" in cell.source for cell in notebook.cells)
+    assert asked == (page in NEED_OWN_MODULE) == ("your own solved notebook" in page_html)
+
+
+RUN_ALL = """
+import json, sys, time
+for path in sys.argv[1:]:
+    for name in [n for n in sys.modules if n.split(".")[0] in ("_support", "figures", "myst_nb")]:
+        del sys.modules[name]
+    space = {"__name__": path}
+    for cell in json.load(open(path, encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), space)
+    print("ran", path)
+"""
+
+
+def run_notebooks(site, folder, pages):
+    """Run notebooks in one process in a folder that holds nothing of the book."""
+    for page in pages:
+        shutil.copy(site / "_downloads" / "notebooks" / f"{page}.ipynb", folder)
+    names = [f"{page}.ipynb" for page in pages]
+    env = {name: words for name, words in os.environ.items() if name != "PYTHONPATH"}
+    return subprocess.run(
+        [sys.executable, "-c", RUN_ALL, *names], cwd=folder, env=env, capture_output=True, text=True, timeout=600
+    )
+
+
+def test_the_notebooks_run_alone(site, tmp_path):
+    quick = [page for page in WITH_CODE if page not in (*NEED_OWN_MODULE, "heads-in-training")]
+    done = run_notebooks(site, tmp_path, quick)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.count("ran ") == len(quick)
+
+
+@pytest.mark.long
+def test_the_notebook_that_trains_runs_alone(site, tmp_path):
+    done = run_notebooks(site, tmp_path, ["heads-in-training"])
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_the_notebooks_that_need_a_module_take_the_readers_own(site, tmp_path):
+    from autograder.solved import solved_notebook
+
+    done = run_notebooks(site, tmp_path, NEED_OWN_MODULE)
+    assert done.returncode != 0
+    assert "Put your solved notebook, multi_head_attention.ipynb" in done.stderr
+
+    solved = json.loads(json.dumps(solved_notebook(Course(ROOT).source())))
+    solved["cells"].insert(3, {"cell_type": "code", "metadata": {}, "source": "1 / 0", "outputs": []})
+    (tmp_path / "multi_head_attention.ipynb").write_text(json.dumps(solved), encoding="utf-8")
+    done = run_notebooks(site, tmp_path, NEED_OWN_MODULE)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "left out: ZeroDivisionError" in done.stdout
+
+
+def test_the_zip_holds_the_whole_book_and_nothing_else(site):
+    with zipfile.ZipFile(site / "_downloads" / "multi-head-attention-book.zip") as archive:
+        names = set(archive.namelist())
+    assert {f"book/book/{page}.html" for page in PAGES} | {"book/index.html"} <= names
+    assert {f"book/_downloads/notebooks/{page}.ipynb" for page in WITH_CODE} <= names
+    assert not any(name.endswith(".map") for name in names)
+    assert 'href="../_downloads/multi-head-attention-book.zip"' in (site / "book" / "how-to-use.html").read_text("utf-8")
+
+
+def test_pages_search_index_and_downloads_hold_no_answer(site):
+    wanted = [secret for secret in leaks.secrets(Course(ROOT).source()) if not secret.may_be_taught]
+    assert [str(leak) for leak in leaks.find([site], wanted)] == []
+
+
+# In a browser
+
+
+@pytest.fixture(scope="session")
+def axe():
+    """The accessibility checker's script, from npm."""
+    folder = ROOT / "build" / "tools"
+    script = folder / "node_modules" / "axe-core" / "axe.min.js"
+    version = script.parent / "package.json"
+    if not script.is_file() or json.loads(version.read_text())["version"] != AXE.split("@")[1]:
+        npm = shutil.which("npm")
+        if npm is None:
+            pytest.skip("no npm on this machine: axe did not look at the pages")
+        folder.mkdir(parents=True, exist_ok=True)
+        command = [npm, "install", "--prefix", ".", "--no-save", "--no-audit", "--no-fund", AXE]
+        try:
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+        except subprocess.TimeoutExpired:
+            pytest.skip("npm's registry did not answer: axe did not look at the pages")
+        if done.returncode != 0:
+            pytest.skip(f"npm could not fetch {AXE}: axe did not look at the pages")
+    return script.read_text(encoding="utf-8")
+
+
+THEME = {"label-content-name-mismatch"}  # the theme's search button: "Search" shown, "Search" and its keys spoken
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("page", [*PAGES, "../search"])
+def test_axe_finds_nothing_in_light_and_dark(browser, address, axe, page):
+    found = []
+    for scheme in ("light", "dark"):
+        context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
+        tab = context.new_page()
+        tab.goto(f"{address}/book/{page}.html")
+        tab.wait_for_load_state("networkidle")
+        tab.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        tab.wait_for_timeout(350)  # the theme fades a folded answer in
+        tab.evaluate(axe)
+        result = tab.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']})")
+        for rule in result["violations"]:
+            for node in rule["nodes"]:
+                is_theme = rule["id"] in THEME and "search-button" in node["html"]
+                if not is_theme:
+                    found.append(f"{scheme}: {rule['id']}: {node['html'][:200]} {node['any'][:1]}")
+        context.close()
+    assert found == []
+
+
+FOLDED = [page for page in PAGES if "```{dropdown}" in source(page)]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("page", FOLDED)
+def test_every_question_opens_by_keyboard_and_by_mouse(browser, address, page):
+    tab = browser.new_page()
+    tab.goto(f"{address}/book/{page}.html")
+    answers = tab.locator("#check-yourself details")
+    assert answers.count() == source(page).count("{dropdown} Answer")
+    for answer in answers.all():
+        summary, body = answer.locator("summary"), answer.locator("p").last
+        assert not body.is_visible()
+        summary.focus()
+        tab.keyboard.press("Enter")
+        assert body.is_visible()
+        assert body.inner_text().strip()
+        tab.keyboard.press("Space")
+        assert not body.is_visible()
+        summary.click()
+        assert body.is_visible()
+    tab.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("page", FOLDED)
+def test_every_question_and_control_is_reached_by_the_tab_key(browser, address, page):
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    tab.goto(f"{address}/book/{page}.html")
+    wanted = tab.evaluate(
+        """() => {
+            const list = [...document.querySelectorAll(
+                '#check-yourself summary, .interactive input[type=checkbox], .interactive input:checked, .interactive input[type=range]')];
+            list.forEach((e, i) => { e.dataset.wanted = i; });
+            document.querySelector('article').setAttribute('tabindex', '-1');
+            document.querySelector('article').focus();
+            return list.length;
+        }"""
+    )
+    reached = set()
+    for _ in range(300):
+        tab.keyboard.press("Tab")
+        at = tab.evaluate("document.activeElement.dataset.wanted ?? null")
+        if at is not None:
+            reached.add(at)
+            assert tab.evaluate(
+                """() => { const e = document.activeElement;
+                    const ring = e.matches('input') ? e.nextElementSibling ?? e : e;
+                    const style = getComputedStyle(ring);
+                    return style.outlineStyle !== 'none' || style.boxShadow !== 'none'; }"""
+            ), "no focus ring"
+        if len(reached) == wanted:
+            break
+    assert len(reached) == wanted
+    tab.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("words, page", [("contiguous", "merging"), ("unsqueeze", "masks"), ("deepcopy", "clones")])
+def test_the_search_finds(browser, address, words, page):
+    tab = browser.new_page()
+    tab.goto(f"{address}/search.html?q={words}")
+    tab.wait_for_selector("#search-results li a")
+    tab.wait_for_timeout(300)
+    links = [link.get_attribute("href") for link in tab.locator("#search-results li a").all()]
+    assert any(f"book/{page}.html" in link for link in links[:4]), links
+    tab.close()
+
+
+@pytest.mark.browser
+def test_on_paper_stand_the_text_and_the_answers_without_menus(browser, address):
+    tab = browser.new_page()
+    tab.goto(f"{address}/book/splitting-heads.html")
+    tab.emulate_media(media="print")
+    for gone in (".bd-sidebar-primary", ".bd-sidebar-secondary", ".bd-header-article", ".prev-next-area", ".interactive"):
+        assert not any(part.is_visible() for part in tab.locator(gone).all()), gone
+    for there in ("#check-yourself details p", ".drawing-box .still img.only-light"):
+        assert all(part.is_visible() for part in tab.locator(there).all()), there
+    assert tab.locator("img.only-dark").first.is_hidden()
+    tab.close()
+
+
+@pytest.mark.browser
+def test_the_book_works_from_the_file_system(browser, site):
+    tab = browser.new_page()
+    errors = []
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    tab.goto((site / "index.html").as_uri())
+    tab.wait_for_url("**/book/how-to-use.html")
+    tab.goto((site / "book" / "w_o.html").as_uri())
+    tab.wait_for_load_state("networkidle")
+    assert tab.locator(".interactive").first.is_visible()
+    tab.goto((site / "search.html").as_uri() + "?q=contiguous")
+    tab.wait_for_selector("#search-results li a")
+    assert errors == []
+    tab.close()
