@@ -16,6 +16,7 @@ help:
 	@echo "make publish-tree   the public tree, fit to be a repository of its own: build/public/"
 	@echo "make lab        open the learners' notebook in JupyterLab"
 	@echo "make test-long  what is too dear for every change"
+	@echo "make bench      how fast each way of grading is, as ratios"
 	@echo "make test-cuda  the reference on the CPU and on a GPU, as a small table"
 
 setup: .venv/ready
@@ -70,6 +71,9 @@ test: lint
 
 test-cuda: setup
 	python tests/cuda_parity.py
+
+bench: setup
+	python benchmarks/run.py
 
 test-long: setup
 	python -m pytest -m "long" -n 2 --dist loadgroup

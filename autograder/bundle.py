@@ -106,8 +106,8 @@ lines, one after the other.
     .venv/bin/python -m jupyter lab {notebook}
 
 On Linux the second command may fetch a PyTorch for graphics cards, which takes several GB more. The page
-[pytorch.org/get-started](https://pytorch.org/get-started/locally/) shows the line for a small one without: run it between
-the first and the second command.
+[pytorch.org/get-started](https://pytorch.org/get-started/locally/) shows the line for a small one without: run it
+between the first and the second command.
 
 ## Then
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,10 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--only", metavar="STUDENT", help="print one student's result; writes nothing")
     grade.add_argument("--check", metavar="NAME", help="with --only: print this check or exercise alone")
     grade.add_argument("--assignment", metavar="NAME")
+    grade.add_argument(
+        "--scheduler", default="", metavar="ADDRESS", help="grade on a Dask cluster, such as tcp://10.0.0.5:8786"
+    )
+    grade.add_argument("--json", action="store_true", help="say what came of it as one JSON object, for programs")
     grade.add_argument(
         "--roster", type=Path, metavar="CSV", help="who is in the class: names as your system exports them"
     )
@@ -200,16 +205,19 @@ def _grade(options: argparse.Namespace) -> int:
         if not options.output:
             raise WrongUsage("Name the folder for the results: --output DIR.")
         settings = class_run.Settings(
-            course.root, name, options.output.absolute(), seed, options.jobs or _cores(), options.unsandboxed
+            course.root,
+            name,
+            options.output.absolute(),
+            seed,
+            options.jobs or _cores(),
+            options.unsandboxed,
+            options.scheduler,
         )
-        results: list[SubmissionResult] = []
-        skipped = 0
+        tally = _Tally()
         with tqdm(total=len(found), unit="submission", disable=not sys.stderr.isatty(), leave=False) as bar:
 
             def tell(result: SubmissionResult, done_before: bool) -> None:
-                nonlocal skipped
-                skipped += done_before
-                results.append(replace(result, exercises=()))  # what the summary needs: a class may be of any size
+                tally.hear(result, done_before)
                 bar.update()
 
             class_run.grade_class(found, settings, tell, resume=options.resume)
@@ -219,7 +227,7 @@ def _grade(options: argparse.Namespace) -> int:
             write_gradebook(course, class_run.results_of(found, settings))
     except (NoIsolation, SandboxBroken, class_run.RunFailed) as problem:
         raise WrongUsage(str(problem)) from None
-    return _summary(results, skipped, seed, options.output)
+    return tally.say(seed, options.output, as_json=options.json)
 
 
 def _cores() -> int:
@@ -246,19 +254,51 @@ def _grade_only(options: argparse.Namespace, source: Source, found: Sequence[Fou
     return OK if result.status == "graded" else SOME_FAILED
 
 
-def _summary(results: Sequence[SubmissionResult], skipped: int, seed: int, output: Path) -> int:
-    graded = [result.score for result in results if result.score is not None]
-    failed = [result for result in results if result.status != "graded"]
-    before = f", {skipped} of them done before" if skipped else ""
-    print(f"{len(graded)} graded, {len(failed)} could not be graded{before} (seed {seed}).")
-    if graded:
-        print(f"Mean score {sum(graded) / len(graded):.1f} of {results[0].max_score:g}.")
-    for result in failed[:20]:
-        print(f"  {result.student}: {result.reason}")
-    if len(failed) > 20:
-        print(f"  … and {len(failed) - 20} more: see the column `reason`.")
-    print(f"Grades: {output / 'grades.csv'}   Pages: {output / 'students'}")
-    return SOME_FAILED if failed else OK
+MOST_TOLD = 20
+
+
+@dataclass
+class _Tally:
+    """What a run came to, as far as it is told: a class may be of any size, so no result is kept."""
+
+    graded: int = 0
+    failed: int = 0
+    skipped: int = 0
+    points: float = 0.0
+    max_score: float = 0.0
+    told: list[tuple[str, str]] = field(default_factory=list)  # the first that could not be graded, with reasons
+
+    def hear(self, result: SubmissionResult, done_before: bool) -> None:
+        self.skipped += done_before
+        if result.status == "graded" and result.score is not None:
+            self.graded += 1
+            self.points += result.score
+            self.max_score = result.max_score
+        else:
+            self.failed += 1
+            if len(self.told) < MOST_TOLD:
+                self.told.append((result.student, result.reason or ""))
+
+    def say(self, seed: int, output: Path, *, as_json: bool) -> int:
+        """Print it; returns the exit code."""
+        if as_json:
+            mean = round(self.points / self.graded, 2) if self.graded else None
+            table = {
+                "graded": self.graded, "failed": self.failed, "done_before": self.skipped, "mean": mean, "seed": seed,
+                "grades": str(output / "grades.csv"), "students": str(output / "students"),
+            }  # fmt: skip
+            print(json.dumps(table))
+            return SOME_FAILED if self.failed else OK
+        before = f", {self.skipped} of them done before" if self.skipped else ""
+        print(f"{self.graded} graded, {self.failed} could not be graded{before} (seed {seed}).")
+        if self.graded:
+            print(f"Mean score {self.points / self.graded:.1f} of {self.max_score:g}.")
+        for student, reason in sorted(self.told):
+            print(f"  {student}: {reason}")
+        if self.failed > len(self.told):
+            print(f"  … and {self.failed - len(self.told)} more: see the column `reason`.")
+        print(f"Grades: {output / 'grades.csv'}   Pages: {output / 'students'}")
+        return SOME_FAILED if self.failed else OK
 
 
 def _report(options: argparse.Namespace) -> int:

@@ -7,12 +7,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import pytest
 
 from autograder.checking import Rule, Stage
+from autograder.choices import spread
 from autograder.course import Assignment, CourseError
 
 Result = TypeVar("Result")
@@ -55,6 +57,8 @@ def _rules(assignment: Assignment, items: Sequence[pytest.Item]) -> list[Rule]:
         function = getattr(item, "function", None)
         exercise = Path(item.path).stem.removeprefix("test_")
         where = f"{item.path.name}::{item.name}"
+        if exercise in assignment.choices.leave_out:
+            continue
         if exercise not in assignment.by_name:
             raise CourseError(f"{where} judges no exercise: the file must be named test_EXERCISE.py.")
         if not isinstance(getattr(function, "stage", None), Stage) or function is None:
@@ -70,8 +74,37 @@ def _rules(assignment: Assignment, items: Sequence[pytest.Item]) -> list[Rule]:
         if rule.of not in assignment.by_name[exercise].functions:
             raise CourseError(f"{where} judges {rule.of}, which {exercise} does not define; name one with of=.")
         rules.append(rule)
+    rules = _counted(assignment, rules)
     order = {name: position for position, name in enumerate(assignment.by_name)}
     return sorted(rules, key=lambda rule: order[rule.exercise])
+
+
+def _counted(assignment: Assignment, rules: list[Rule]) -> list[Rule]:
+    """The rules with the points that the instructor chose. Raises `CourseError` where a check is named that is none."""
+    choices = assignment.choices
+    names = {f"{rule.exercise}/{rule.name}" for rule in rules}
+    for name in choices.not_counted:
+        if name not in names and name.partition("/")[0] in assignment.by_name:
+            raise CourseError(f"[grading] names the check {name}, which is none.")
+    changed = {*choices.points, *(name.partition("/")[0] for name in choices.not_counted)}
+    for exercise in assignment.exercises:
+        if exercise.name not in changed:
+            continue
+        own = {
+            rule.name: 0.0 if f"{exercise.name}/{rule.name}" in choices.not_counted else rule.stage.points
+            for rule in rules
+            if rule.exercise == exercise.name
+        }
+        if own and not any(own.values()):
+            raise CourseError(f"[grading] leaves {exercise.name} no check that counts. Leave the exercise out instead.")
+        worth = spread(exercise.points, own)
+        rules = [
+            replace(rule, stage=replace(rule.stage, points=worth[rule.name]))
+            if rule.exercise == exercise.name
+            else rule
+            for rule in rules
+        ]
+    return rules
 
 
 @contextmanager

@@ -13,6 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from autograder.choices import Choices
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:  # the same parser, before it joined the standard library
@@ -75,6 +77,13 @@ def read_toml(path: Path) -> dict[str, Any]:
     return table
 
 
+def _check_choices(choices: Choices, exercises: Sequence[str]) -> None:
+    """Raises `CourseError` where the instructor's choices name what is not there."""
+    named = {*choices.leave_out, *choices.points, *(name.partition("/")[0] for name in choices.not_counted)}
+    for name in sorted(named - set(exercises)):
+        raise CourseError(f"{SETTINGS}: [grading] names {name}, which is no exercise.")
+
+
 @dataclass(frozen=True)
 class Assignment:
     """The part of an assignment that learners have: a folder with `assignment.toml`, `checks/` and `recordings/`."""
@@ -88,24 +97,28 @@ class Assignment:
     namespace: str = ""
     book: str = ""
     traces: Mapping[str, Trace] = field(default_factory=dict)
+    choices: Choices = field(default_factory=Choices)
 
     @classmethod
     def read(cls, folder: Path) -> Assignment:
         """Read `folder/assignment.toml`. Raises `CourseError`."""
         table = read_toml(folder / SETTINGS)
         try:
+            choices = Choices.read(table.get("grading", {}))
             exercises = tuple(
                 Exercise(
                     name=entry["name"],
                     title=entry["title"],
-                    points=float(entry["points"]),
+                    points=choices.points.get(entry["name"], float(entry["points"])),
                     functions=tuple(entry.get("functions", [entry["name"]])),
                     needs=tuple(entry.get("needs", [])),
                     chapter=entry.get("chapter", ""),
                     minutes=int(entry.get("minutes", 0)),
                 )
                 for entry in table["exercise"]
+                if entry["name"] not in choices.leave_out
             )
+            _check_choices(choices, [entry["name"] for entry in table["exercise"]])
             assignment = cls(
                 folder=folder,
                 name=table.get("name", folder.name),
@@ -123,7 +136,9 @@ class Assignment:
                         joined={axis: tuple(parts.split()) for axis, parts in entry.get("joined", {}).items()},
                     )
                     for name, entry in table.get("trace", {}).items()
+                    if name not in choices.leave_out
                 },
+                choices=choices,
             )
         except (KeyError, TypeError, ValueError) as problem:
             raise CourseError(f"{folder / SETTINGS} lacks or misspells the setting {problem}.") from problem
@@ -136,6 +151,8 @@ class Assignment:
             if exercise.name in seen:
                 raise CourseError(f"{SETTINGS} names the exercise {exercise.name} twice.")
             for need in exercise.needs:
+                if need in self.choices.leave_out:
+                    raise CourseError(f"{SETTINGS}: {exercise.name} needs {need}, which [grading] leaves out.")
                 if need not in seen:
                     raise CourseError(f"{SETTINGS}: {exercise.name} needs {need}, which does not come before it.")
             seen.add(exercise.name)
@@ -260,6 +277,8 @@ class Source:
             misconception = None
             if comments and comments[0].startswith("misconception:"):
                 misconception = comments.pop(0).partition(":")[2].strip()
+            if path.parent.name in self.assignment.choices.leave_out:
+                continue
             if path.parent.name not in self.assignment.by_name:
                 raise CourseError(f"{path} stands in the folder of no exercise.")
             if not comments:

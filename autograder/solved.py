@@ -22,6 +22,7 @@ def solved_notebook(source: Source) -> Any:
         notebook = jupytext.read(source.notebook, fmt="py:percent")
     except OSError as problem:
         raise CourseError(f"The solved notebook {source.notebook} cannot be read: {problem.strerror}.") from problem
+    _follow_choices(source, notebook)
     seen: set[str] = set()
     for position, cell in enumerate(notebook.cells):
         name = cell.metadata.get("nbgrader", {}).get("grade_id") or f"cell-{position}"
@@ -39,6 +40,24 @@ def solved_notebook(source: Source) -> Any:
     )
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     return notebook
+
+
+def _follow_choices(source: Source, notebook: Any) -> None:
+    """Cells of exercises that are left out go, and the points are those that the instructor chose."""
+    assignment = source.assignment
+    gone = {f"{prefix}{name}" for name in assignment.choices.leave_out for prefix in ("", "about-", "check-")}
+    kept = []
+    for cell in notebook.cells:
+        settings = cell.metadata.get("nbgrader", {})
+        name = settings.get("grade_id", "")
+        if name in gone:
+            continue
+        exercise = name.removeprefix("check-")
+        if settings.get("grade") and exercise in assignment.choices.points and exercise in assignment.by_name:
+            points = assignment.by_name[exercise].points
+            settings["points"] = int(points) if points.is_integer() else points
+        kept.append(cell)
+    notebook.cells = kept
 
 
 def _chapter(source: Source, slug: str) -> str:

@@ -117,7 +117,7 @@ def test_verify_refuses_a_wrong_answer_named_by_another(second: Course) -> None:
 def test_a_reference_that_fails_its_own_check_is_the_courses_fault(second: Course) -> None:
     source = next(iter(second.sources.values()))
     edit(source.notebook, "### BEGIN SOLUTION", "### BEGIN SOLUTION\n    raise ValueError")
-    with pytest.raises(CourseError, match="reference fails|solved notebook"):
+    with pytest.raises(CourseError, match=r"reference fails|solved notebook"):
         proven(Course(second.root), range(1, 2))
 
 

@@ -64,11 +64,14 @@ class Memory(threading.Thread):
         return sum(int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:"))
 
 
+PLANTED = ("autograder-", "it-ran", "planted", "ran", "00.py", "torch.py", "results.json", "grades.csv", ".pythonrc")
+
+
 def left_behind() -> set[str]:
     """What a grader might leave: its temporary folders, and what learners' code plants."""
     places = (Path(tempfile.gettempdir()), Path("/dev/shm"), Path.home())
     names = {str(path) for place in places if place.is_dir() for path in place.iterdir()}
-    return {name for name in names if not Path(name).name.startswith(("pytest", "tmp", "torch", "stubs", "."))}
+    return {name for name in names if Path(name).name.startswith(PLANTED)}
 
 
 def test_a_thousand_submissions_one_in_twenty_broken_or_hostile(

@@ -71,8 +71,8 @@ def _refuse_locked(url: str) -> None:
             connection.rollback()
     except sqlite3.Error as problem:
         raise CourseError(
-            f"The gradebook {path} cannot be written: {problem}. The grades themselves are written. Close what uses it, "
-            "such as the formgrader, and run again with --resume --gradebook: nobody is graded twice."
+            f"The gradebook {path} cannot be written: {problem}. The grades themselves are written. Close what uses "
+            "it, such as the formgrader, and run again with --resume --gradebook: nobody is graded twice."
         ) from None
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from autograder.course import Assignment, Course, CourseError
 from autograder.exporting import ExportError
+from autograder.grading.cluster import in_cluster
 from autograder.grading.finding import Found
 from autograder.grading.likeness import flag_equal
 from autograder.grading.submission import Grader, grading_session
@@ -26,6 +27,7 @@ from autograder.results import SubmissionResult
 RUN = "run.json"
 LARGEST_SEED = 2**31
 MOST_RESTARTS = 3  # workers lost in a row before the run gives up
+MOST_TRIES = 2  # workers lost over one submission before it is taken for the cause
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Settings:
     seed: int
     jobs: int
     unsandboxed: bool
+    scheduler: str = ""  # address of a Dask cluster's; "" for this machine
 
 
 class RunFailed(Exception):
@@ -106,6 +109,8 @@ def grade_class(
     found: Sequence[Found], settings: Settings, tell: Callable[[SubmissionResult, bool], None], resume: bool = False
 ) -> None:
     """Grade every submission into `settings.output`; `tell` hears each result, and whether it was done before.
+
+    What `tell` hears may lack its exercises, which are written then: nothing of a class is held in memory.
 
     Raises `RunFailed` and `CourseError`. What was graded before stays, and `grades.csv` is rebuilt in any case.
     """
@@ -182,6 +187,9 @@ def _grade_into(
 
 def _graded(found: Sequence[Found], settings: Settings) -> Iterator[SubmissionResult]:
     jobs = min(settings.jobs, len(found))
+    if settings.scheduler and found:
+        yield from in_cluster(found, settings, lost_over, RunFailed)
+        return
     if jobs > 1:
         yield from _in_workers(found, settings, jobs)
         return
@@ -209,7 +217,7 @@ def _work(settings: Settings, pipe: Any) -> None:
                 return
             result = grade_found(grader, one)
             write_result(result, grader.assignment, settings.output)
-            pipe.send(("done", result))
+            pipe.send(("done", replace(result, exercises=())))  # they are written: the whole would cost its way here
 
     try:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -248,6 +256,7 @@ def _in_workers(found: Sequence[Found], settings: Settings, jobs: int) -> Iterat
     waiting = list(reversed(found))
     workers = [_start(settings) for _ in range(jobs)]
     lost = 0
+    tried: dict[str, int] = {}
     try:
         while workers:
             for connection in multiprocessing.connection.wait([worker.pipe for worker in workers]):
@@ -262,7 +271,11 @@ def _in_workers(found: Sequence[Found], settings: Settings, jobs: int) -> Iterat
                     lost += 1
                     workers.remove(worker)
                     if worker.task is not None:
-                        waiting.append(worker.task)
+                        tried[worker.task.student] = tried.get(worker.task.student, 0) + 1
+                        if tried[worker.task.student] < MOST_TRIES:
+                            waiting.append(worker.task)
+                        else:
+                            yield lost_over(worker.task, settings)
                     if lost > MOST_RESTARTS:
                         raise RunFailed("The grading processes end again and again. Run `autograder doctor`.")
                     if waiting:
@@ -282,6 +295,22 @@ def _in_workers(found: Sequence[Found], settings: Settings, jobs: int) -> Iterat
             worker.process.join(timeout=5)
             if worker.process.is_alive():
                 worker.process.terminate()
+
+
+def lost_over(found: Found, settings: Settings) -> SubmissionResult:
+    """The written result of a submission over which workers were lost again and again."""
+    assignment = Course(settings.root).source(settings.assignment).assignment
+    result = SubmissionResult(
+        student=found.student,
+        assignment=assignment.name,
+        status="error",
+        reason="The processes that graded this submission ended, one after the other. Grade it alone, with --only.",
+        max_score=assignment.max_score,
+        flags=tuple(found.flags),
+        seed=settings.seed,
+    )
+    write_result(result, assignment, settings.output)
+    return result
 
 
 def assignment_of(output: Path, course: Course) -> Assignment:

@@ -165,7 +165,7 @@ def untouched(replies: Sequence[Reply | None]) -> bool:
 
 
 def _identical(got: Sequence[Reply | None], recorded: Sequence[Reply]) -> bool:
-    """The learner's replies are the reference's, bit by bit. A rule is a function of its replies and of what it drew."""
+    """The replies are the reference's, number by number. A rule depends on its replies and on what it drew alone."""
     return len(got) == len(recorded) and all(
         mine is not None and mine.problem is None and theirs.problem is None and _same(mine.value, theirs.value)
         for mine, theirs in zip(got, recorded, strict=True)
@@ -264,6 +264,14 @@ def judge_exercise(
         checks=tuple(results),
         attempted=tried and not untouched(_first_replies(own, evidence, set(exercise.functions))),
     )
+
+
+def without_points(result: ExerciseResult, message: str) -> ExerciseResult:
+    """The exercise with no points, for a reason that is told at its first check; the others are blocked by it."""
+    first, *others = result.checks
+    told = replace(first, status="failed", message=message, misconception=None, says="", picture=None, narrows="")
+    blocked = [replace(check, status="blocked") if check.points else check for check in others]
+    return replace(result, score=0.0, checks=(told, *blocked))
 
 
 def _narrow(

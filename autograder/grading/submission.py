@@ -14,11 +14,11 @@ import torch
 from autograder import collecting, notebooks, recordings, solved
 from autograder.checking import Rule
 from autograder.course import CourseError, Source, Variant
-from autograder.grading.judging import Evidence, judge_exercise
+from autograder.grading.judging import Evidence, judge_exercise, without_points
 from autograder.grading.standing_in import source_for
 from autograder.language import _
 from autograder.notebooks import Cell, Submission, Unreadable
-from autograder.observations import Death, Job, Outcome, Problem, Reply, Request
+from autograder.observations import Death, Job, Limits, Outcome, Problem, Reply, Request
 from autograder.recordings import Recording, WrongReplies
 from autograder.results import ExerciseResult, SubmissionResult, total
 from autograder.routes import gather, trace_request
@@ -181,6 +181,8 @@ class Grader:
             return self.ungradable(student, str(problem))
         conduct = Conduct()
         exercises = self.judge(submission.cells, conduct)
+        if self.assignment.choices.off_limits_cost:
+            exercises = self._without_off_limits(submission, exercises)
         return SubmissionResult(
             student=student,
             assignment=self.assignment.name,
@@ -230,6 +232,19 @@ class Grader:
             if helped.score > result.score:
                 results[name] = helped
         return list(results.values())
+
+    def _without_off_limits(self, submission: Submission, exercises: Sequence[ExerciseResult]) -> list[ExerciseResult]:
+        """An exercise that calls what is off limits gets no points, as the instructor chose."""
+        called: dict[str, list[str]] = {}
+        for exercise, name in notebooks.off_limits_calls(submission.cells, self.assignment.off_limits):
+            called.setdefault(exercise, []).append(name)
+        words = _("Expected an answer of your own. Got a call of {names}, which is off limits in this assignment.")
+        return [
+            without_points(result, words.format(names=", ".join(called[result.name])))
+            if result.name in called
+            else result
+            for result in exercises
+        ]
 
     def judge_exercise_alone(self, cells: Sequence[Cell], exercise: str) -> ExerciseResult:
         """One exercise of a notebook whose other answers are known to be sound."""
@@ -384,8 +399,16 @@ class Grader:
 @contextmanager
 def open_for(source: Source, *, unsandboxed: bool) -> Iterator[Sandbox]:
     """The sandbox for an assignment's probes and namespace."""
+    chosen = {**source.assignment.choices.limits}
+    memory = chosen.pop("memory_mb", None)
+    limits = replace(Limits(), **chosen)  # type: ignore[arg-type]  # whole numbers where they are due
+    if memory is not None:
+        limits = replace(limits, memory_bytes=int(memory) << 20)
     with open_sandbox(
-        source.assignment.probes, unsandboxed=unsandboxed, namespace_code=source.assignment.namespace
+        source.assignment.probes,
+        limits=limits,
+        unsandboxed=unsandboxed,
+        namespace_code=source.assignment.namespace,
     ) as sandbox:
         yield sandbox
 

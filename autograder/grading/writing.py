@@ -64,14 +64,24 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def write_result(result: SubmissionResult, assignment: Assignment, folder: Path) -> None:
-    """Write the student's page, then the JSON: where the JSON stands, the student is done."""
-    students = folder / "students"
-    students.mkdir(parents=True, exist_ok=True)
-    name = file_name(result.student)
+    """Write the student's page and JSON."""
+    write_texts(folder, result.student, *texts_of(result, assignment))
+
+
+def texts_of(result: SubmissionResult, assignment: Assignment) -> tuple[str, str]:
+    """The student's page as HTML, and the JSON."""
     shown = replace(result, flags=for_the_student(result.flags))
     page = feedback_html(shown, chapter_link=assignment.chapter_link, title=assignment.title)
+    return page, json_text(result)
+
+
+def write_texts(folder: Path, student: str, page: str, text: str) -> None:
+    """Write the page, then the JSON: where the JSON stands, the student is done."""
+    students = folder / "students"
+    students.mkdir(parents=True, exist_ok=True)
+    name = file_name(student)
     write_whole(students / f"{name}.html", page)
-    write_whole(students / f"{name}.json", json_text(result))
+    write_whole(students / f"{name}.json", text)
 
 
 def json_text(result: SubmissionResult) -> str:

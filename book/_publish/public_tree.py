@@ -6,14 +6,15 @@ It takes what `make release` and `make book` have made. It holds nothing of `sol
 what may be in it, and then searched for every answer. Where one is found, nothing is written.
 """
 
-import json
 import re
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
+import nbformat
 import yaml
+from jupyter_cache import get_cache
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATES = Path(__file__).with_name("public")
@@ -28,21 +29,27 @@ def pages(root):
     return [toc["root"]] + [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
 
 
-def executed_page(built, document):
-    """A page with its results, as notebook JSON, its values for the text included; None if it has no code."""
-    path = built / "jupyter_execute" / f"{document}.ipynb"
-    if not path.is_file():
+def executed_page(root, document, with_code):
+    """A page with its results, as notebook JSON; None if it has no code. Links go to notebooks where pages became such.
+
+    The results, values for the text among them, come from the cache that `make book` keeps.
+    """
+    path = root / "_build" / "jupyter_execute" / f"{document}.ipynb"
+    if document not in with_code:
         return None
-    page = json.loads(path.read_text(encoding="utf-8"))
-    glue = path.with_suffix("").with_suffix(".glue.json")
-    values = json.loads(glue.read_text(encoding="utf-8")) if glue.is_file() else {}
-    code = [cell for cell in page["cells"] if cell["cell_type"] == "code"]
-    for output in values.values():
-        prefix = output["metadata"]["scrapbook"]["mime_prefix"]
-        data = {prefix + kind: words for kind, words in output["data"].items()}
-        code[0]["outputs"].append({"output_type": "display_data", "metadata": output["metadata"], "data": data})
-    page["metadata"].pop("file_format", None)
-    return json.dumps(page, ensure_ascii=False, indent=1) + "\n"
+    _, page = get_cache(root / ".jupyter_cache").merge_match_into_notebook(nbformat.read(path, 4))
+    for name in ("file_format", "source_map"):  # true of the text that the page was, not of a notebook
+        page.metadata.pop(name, None)
+    for cell in page.cells:
+        if cell.cell_type == "markdown":
+            cell.source = links_to_notebooks(cell.source, with_code)
+    return nbformat.writes(page) + "\n"
+
+
+def links_to_notebooks(text, with_code):
+    """Markdown whose links to pages with code end in .ipynb."""
+    names = "|".join(re.escape(Path(document).name) for document in with_code)
+    return re.sub(rf"\]\(({names})\.md\)", r"](\1.ipynb)", text)
 
 
 def settings(root):
@@ -73,10 +80,12 @@ def write(root, tree):
             shutil.copy(root / "book" / name, tree / "book" / name)
     extension = tree / "book" / "_ext" / "course_book" / "__init__.py"
     extension.write_text(extension.read_text(encoding="utf-8").replace(" solutions_edition,", ""), encoding="utf-8")
+    with_code = [page for page in pages(root) if "```{code-cell}" in (root / f"{page}.md").read_text(encoding="utf-8")]
     for document in pages(root):
-        page = executed_page(built, document)
+        page = executed_page(root, document, with_code)
         if page is None:
-            shutil.copy(root / f"{document}.md", tree / f"{document}.md")
+            text = links_to_notebooks((root / f"{document}.md").read_text(encoding="utf-8"), with_code)
+            (tree / f"{document}.md").write_text(text, encoding="utf-8")
         else:
             (tree / f"{document}.ipynb").write_text(page, encoding="utf-8")
     shutil.copytree(built / "html" / "_downloads" / "notebooks", tree / "notebooks")
@@ -96,7 +105,9 @@ def write(root, tree):
     shutil.copytree(TEMPLATES / "tests", tree / "tests", ignore=SKIP)
     (tree / ".github" / "workflows").mkdir(parents=True)
     shutil.copy(TEMPLATES / "workflows" / "book.yml", tree / ".github" / "workflows" / "book.yml")
-    (tree / ".gitignore").write_text("_build/\n.jupyter_cache/\n.venv/\n__pycache__/\nbook/figures/drawn/\n", encoding="utf-8")
+    (tree / ".gitignore").write_text(
+        "_build/\n.jupyter_cache/\n.venv/\n__pycache__/\nbook/figures/drawn/\n", encoding="utf-8"
+    )
 
 
 def leaking(root, tree):

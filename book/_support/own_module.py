@@ -1,4 +1,7 @@
-"""The reader's own module, taken from the notebook they solved. It stands in for `_support.module` where a page is read as a notebook."""
+"""The reader's own module, taken from the notebook they solved.
+
+It stands in for `_support.module` where a page is read as a notebook.
+"""
 
 import json
 from pathlib import Path
@@ -13,7 +16,9 @@ NEEDED = ("attention", "split_heads", "share_across_heads", "merge_heads", "Mult
 def own_answers(path=NOTEBOOK):
     """Run the answer cells of the solved notebook; the names they define."""
     if not Path(path).is_file():
-        raise FileNotFoundError(f"Put your solved notebook, {path}, into the folder of this one, and run this cell again.")
+        raise FileNotFoundError(
+            f"Put your solved notebook, {path}, into the folder of this one, and run this cell again."
+        )
     names = {}
     exec("import copy, math\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F", names)
     for cell in json.loads(Path(path).read_text(encoding="utf-8"))["cells"]:

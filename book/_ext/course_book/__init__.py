@@ -11,6 +11,16 @@ from . import alt_text, bundle, drawings, fresh_cache, lighter_pages, notebooks,
 
 
 def setup(app):
-    for part in (fresh_cache, drawings, bundle, alt_text, lighter_pages, solutions_edition, notebooks, sources, whole_book):
+    for part in (
+        fresh_cache,
+        drawings,
+        bundle,
+        alt_text,
+        lighter_pages,
+        solutions_edition,
+        notebooks,
+        sources,
+        whole_book,
+    ):
         part.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -246,7 +246,9 @@ def write_all(app, exception):
         try:
             notebook = notebook_of(text, titles, values, app.config.language)
         except KeyError as missing:
-            raise ExtensionError(f"{docname}: no value named {missing} was computed, so its notebook lacks it.") from None
+            raise ExtensionError(
+                f"{docname}: no value named {missing} was computed, so its notebook lacks it."
+            ) from None
         content = json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
         (folder / f"{Path(docname).name}.ipynb").write_text(content, encoding="utf-8", newline="\n")
 

@@ -1,0 +1,309 @@
+"""How fast grading is, each way on the same class and machine in one run: a table of ratios, and JSON.
+
+    python benchmarks/run.py                 a small class, some minutes on an idle machine
+    python benchmarks/run.py --students 200  a larger one
+    python benchmarks/run.py --skip book     without the named parts, which may be given several times
+
+Measured are notebooks a minute, without the seconds that each way needs to start (they stand in a column of their
+own): stock nbgrader with `check()` run in each notebook's kernel, nbgrader with our step, `autograder grade` with one
+and with two processes. The floor is the probes of all checks, run in one warm process without isolation, without
+judging, without pages: less than that no grader can need.
+
+Only ratios are worth keeping: seconds depend on the machine and on what else it does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+import course_copies  # noqa: E402
+import sample_class  # noqa: E402
+
+from autograder.course import Course, Source  # noqa: E402
+
+NAME = "multi_head_attention"
+SEED = 7
+BINARIES = Path(sys.executable).parent
+
+
+@dataclass
+class Row:
+    """One way of grading. a_minute: notebooks, once it runs. start: seconds before. memory: MB, largest process."""
+
+    name: str
+    a_minute: float
+    start: float = 0.0
+    memory: int = 0
+
+
+def class_of(source: Source, students: int) -> list[tuple[str, dict[str, str]]]:
+    """The sample class over and over. Each copy has a comment of its own, so that no two files are equal."""
+    whole = list(sample_class.answers_of_the_class(source))
+    found = []
+    for number in range(students):
+        _name, answers = whole[number % len(whole)]
+        found.append((f"s{number:05}", {exercise: f"{code}\n# {number}\n" for exercise, code in answers.items()}))
+    return found
+
+
+def write_class(course: Course, source: Source, folder: Path, students: int, *, tree: bool = False) -> Path:
+    """The class as notebooks in a folder, or as nbgrader's `submitted/`."""
+    released = sample_class.released_notebook(course, source)
+    for student, answers in class_of(source, students):
+        path = folder / student / NAME / f"{NAME}.ipynb" if tree else folder / f"{student}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(sample_class.with_answers(released, answers)), encoding="utf-8")
+    return folder
+
+
+# -- measuring --------------------------------------------------------------------------------------------------------
+
+
+def _memory_of(process: int) -> dict[int, int]:
+    """Resident MB of a process and of all below it, pages they share counted in parts where the system says so."""
+    found: dict[int, int] = {}
+    waiting = [process]
+    while waiting:
+        one = waiting.pop()
+        try:
+            for task in Path(f"/proc/{one}/task").iterdir():
+                waiting.extend(map(int, (task / "children").read_text().split()))
+            lines = Path(f"/proc/{one}/status").read_text().splitlines()
+            found[one] = next((int(line.split()[1]) for line in lines if line.startswith("VmRSS")), 0) >> 10
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def timed(command: list[str], folder: Path) -> tuple[float, int]:
+    """Seconds of a command, and the MB of the largest process in it."""
+    largest = 0
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("NBGRADER", "PYTEST"))}
+    environment["PATH"] = os.pathsep.join((str(BINARIES), environment.get("PATH", "")))
+    started = time.perf_counter()
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=said, stderr=said)
+        ended = threading.Event()
+
+        def watch() -> None:
+            nonlocal largest
+            while not ended.wait(0.5):
+                largest = max(largest, *_memory_of(process.pid).values(), 0)
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        code = process.wait()
+        seconds = time.perf_counter() - started
+        ended.set()
+        watcher.join()
+        if code not in (0, 1):
+            said.seek(0)
+            raise SystemExit(f"{' '.join(command)} ended with {code}:\n{said.read().decode(errors='replace')[-2000:]}")
+    return seconds, largest
+
+
+def rate(name: str, run: Callable[[int], tuple[float, int]], few: int, many: int) -> Row:
+    """Two classes of different size: what one notebook costs is what the larger takes longer, by notebook."""
+    short, _memory = run(few)
+    long, memory = run(many)
+    each = max((long - short) / (many - few), 1e-9)
+    return Row(name, 60 / each, max(short - few * each, 0.0), memory)
+
+
+# -- the ways ---------------------------------------------------------------------------------------------------------
+
+
+def floor(source: Source, rounds: int = 5) -> Row:
+    """The bare probes: the solved notebook's answers in this process, every request of the plan, nothing else."""
+    import torch
+
+    from autograder import probes
+    from autograder.grading.submission import Grader
+
+    started = time.perf_counter()
+    with Grader.open(source, seed=SEED) as grader:
+        plan, cells = grader.recording.plan, [cell for cell in grader.reference if cell.exercises]
+    names: dict[str, Any] = {}
+    exec(compile(source.assignment.namespace, "<course>", "exec"), names)
+    for cell in cells:
+        exec(compile(cell.source, "<cell>", "exec"), names)
+    known = probes.load_probes(source.assignment.probes)
+    torch.set_num_threads(1)
+
+    def once() -> float:
+        begun = time.perf_counter()
+        for request in plan:
+            probes.observe(known, names, request)
+        return time.perf_counter() - begun
+
+    once()  # what is slow the first time
+    start = time.perf_counter() - started
+    each = statistics.median(once() for _ in range(rounds))
+    return Row(
+        "the bare probes, one warm process", 60 / each, start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    )
+
+
+def ours(course: Course, source: Source, jobs: int, work: Path) -> Callable[[int], tuple[float, int]]:
+    """`autograder grade`."""
+
+    def run(students: int) -> tuple[float, int]:
+        folder = work / f"class-{students}"
+        if not folder.exists():
+            write_class(course, source, folder, students)
+        output = Path(tempfile.mkdtemp(dir=work))
+        command = [str(BINARIES / "autograder"), "grade", str(folder), "--output", str(output)]
+        measured = timed([*command, "--jobs", str(jobs), "--seed", str(SEED)], ROOT)
+        if len(list((output / "students").glob("*.json"))) != students:
+            raise SystemExit("Some submissions have no result.")
+        shutil.rmtree(output)
+        return measured
+
+    return run
+
+
+def nbgrader(course: Course, source: Source, work: Path, *, stock: bool) -> Callable[[int], tuple[float, int]]:
+    """`nbgrader autograde`, with our settings or without any."""
+
+    def run(students: int) -> tuple[float, int]:
+        folder = Path(tempfile.mkdtemp(dir=work))
+        if stock:
+            shutil.copytree(course.released / NAME, folder / "source" / NAME)
+        else:
+            course_copies.copy_course(folder, ROOT, seed=SEED)
+        tree = write_class(course, source, folder / "submitted", students, tree=True)
+        if stock:
+            for student in tree.iterdir():  # what learners were given lies beside their notebook
+                for path in (course.released / NAME).iterdir():
+                    if path.is_dir():
+                        shutil.copytree(path, student / NAME / path.name)
+                    elif path.suffix != ".ipynb":
+                        shutil.copyfile(path, student / NAME / path.name)
+        timed([str(BINARIES / "nbgrader"), "generate_assignment", NAME], folder)
+        measured = timed([str(BINARIES / "nbgrader"), "autograde", NAME], folder)
+        if len(list((folder / "autograded").iterdir())) != students:
+            raise SystemExit("nbgrader left some submissions out.")
+        shutil.rmtree(folder)
+        return measured
+
+    return run
+
+
+def learners_check(course: Course, source: Source) -> dict[str, float]:
+    """Median seconds of a warm `check(NAME)`, by exercise, on a sound answer."""
+    from autograder.course import Assignment
+    from autograder.notebook_check import try_exercises
+
+    assignment = Assignment.read(course.released / NAME)
+    names: dict[str, Any] = {}
+    exec(compile(source.assignment.namespace, "<course>", "exec"), names)
+    for code in sample_class.solved_answers(source).values():
+        exec(compile(code, "<cell>", "exec"), names)
+    found = {}
+    for exercise in assignment.by_name:
+        try_exercises(assignment, names, exercise)
+        seconds = []
+        for _ in range(5):
+            started = time.perf_counter()
+            try_exercises(assignment, names, exercise)
+            seconds.append(time.perf_counter() - started)
+        found[exercise] = statistics.median(seconds)
+    return found
+
+
+def launch(source: Source) -> float:
+    """Median seconds of an empty job: a child is had, surrounded, asked nothing, and ended."""
+    from autograder.observations import Job
+    from autograder.sandbox import open_sandbox
+
+    with open_sandbox(source.assignment.probes, namespace_code=source.assignment.namespace) as sandbox:
+        seconds = []
+        for _ in range(21):
+            started = time.perf_counter()
+            sandbox.run(Job((), ()))
+            seconds.append(time.perf_counter() - started)
+    return statistics.median(seconds)
+
+
+def build_book() -> float:
+    """Seconds of building the book from nothing, without what was executed before."""
+    with tempfile.TemporaryDirectory(prefix="book-") as folder:
+        copy = Path(folder) / "course"
+        shutil.copytree(
+            ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", "_build", "build", "dist", ".jupyter_cache")
+        )
+        seconds, _memory = timed([str(BINARIES / "jupyter-book"), "build", "."], copy)
+    return seconds
+
+
+# -- the report -------------------------------------------------------------------------------------------------------
+
+
+def lines(rows: list[Row]) -> Iterator[str]:
+    """The table: how many times stock nbgrader, and what part of the floor."""
+    by_name = {row.name: row for row in rows}
+    stock, bare = by_name.get("nbgrader, stock"), by_name.get("the bare probes, one warm process")
+    yield f"{'':<36} {'× stock':>8} {'× floor':>8} {'start':>7} {'memory':>9}"
+    for row in rows:
+        faster = f"{row.a_minute / stock.a_minute:8.1f}" if stock else f"{'–':>8}"
+        share = f"{row.a_minute / bare.a_minute:8.2f}" if bare else f"{'–':>8}"
+        yield f"{row.name:<36} {faster} {share} {row.start:5.1f} s {row.memory:6} MB"
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description="Measure every way of grading on one class.")
+    parser.add_argument("--students", type=int, default=60, help="notebooks for our own grader (default: 60)")
+    parser.add_argument("--stock-students", type=int, default=5, help="notebooks for nbgrader (default: 5)")
+    parser.add_argument("--skip", action="append", default=[], choices=("stock", "nbgrader", "grade", "book", "check"))
+    parser.add_argument("--output", type=Path, default=ROOT / "build" / "bench.json")
+    options = parser.parse_args()
+    course = Course(ROOT)
+    source = course.source(NAME)
+    parts: dict[str, Any] = {}
+    rows = [floor(source)]
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        work = Path(folder)
+        few, many = max(options.students // 4, 12), max(options.students, 24)
+        if "stock" not in options.skip:
+            rows.append(rate("nbgrader, stock", nbgrader(course, source, work, stock=True), 1, options.stock_students))
+        if "nbgrader" not in options.skip:
+            run = nbgrader(course, source, work, stock=False)
+            rows.append(rate("nbgrader, with our step", run, 2, 3 * options.stock_students))
+        for jobs in (1, 2) if "grade" not in options.skip else ():
+            rows.append(rate(f"autograder grade --jobs {jobs}", ours(course, source, jobs, work), few, many))
+    parts["ways"] = [asdict(row) for row in rows]
+    print("\n".join(lines(rows)))
+    if "check" not in options.skip:
+        parts["launch_seconds"] = launch(source)
+        parts["check_seconds"] = learners_check(course, source)
+        slowest = max(parts["check_seconds"].values())
+        print(f"A child of the sandbox: {1000 * parts['launch_seconds']:.0f} ms.")
+        print(f"check(NAME), warm: {1000 * slowest:.0f} ms for the slowest exercise.")
+    if "book" not in options.skip:
+        parts["book_seconds"] = build_book()
+        print(f"The book, from nothing: {parts['book_seconds']:.0f} s.")
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    options.output.write_text(json.dumps(parts, indent=1) + "\n", encoding="utf-8")
+    print(f"Written to {options.output}.")
+
+
+if __name__ == "__main__":
+    main()
