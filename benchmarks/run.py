@@ -4,10 +4,10 @@
     python benchmarks/run.py --students 200  a larger one
     python benchmarks/run.py --skip book     without the named parts, which may be given several times
 
-Measured are notebooks a minute, without the seconds that each way needs to start (they stand in a column of their
-own): stock nbgrader with `check()` run in each notebook's kernel, nbgrader with our step, `autograder grade` with one
-and with two processes. The floor is the probes of all checks, run in one warm process without isolation, without
-judging, without pages: less than that no grader can need.
+Measured are notebooks a minute after the first third of the class, without the seconds that each way needs to start
+(they stand in a column of their own): stock nbgrader with `check()` run in each notebook's kernel, nbgrader with our
+step, `autograder grade` with one and with two processes. The floor is the probes of all checks, run in one warm process
+without isolation, without judging, without pages: less than that no grader can need.
 
 Only ratios are worth keeping: seconds depend on the machine and on what else it does.
 """
@@ -119,12 +119,27 @@ def timed(command: list[str], folder: Path) -> tuple[float, int]:
     return seconds, largest
 
 
-def rate(name: str, run: Callable[[int], tuple[float, int]], few: int, many: int) -> Row:
-    """Two classes of different size: what one notebook costs is what the larger takes longer, by notebook."""
-    short, _memory = run(few)
-    long, memory = run(many)
-    each = max((long - short) / (many - few), 1e-9)
-    return Row(name, 60 / each, max(short - few * each, 0.0), memory)
+@dataclass
+class Run:
+    """What one run left: seconds and memory of the command, and when each result was there, from its begin."""
+
+    seconds: float
+    memory: int
+    times: list[float]
+
+
+def watched(command: list[str], folder: Path, results: Callable[[], list[Path]]) -> Run:
+    """Run a command; `results` then lists the files it wrote, one for each submission."""
+    begun = time.time()
+    seconds, memory = timed(command, folder)
+    return Run(seconds, memory, sorted(path.stat().st_mtime - begun for path in results()))
+
+
+def rate(name: str, run: Run) -> Row:
+    """The rate after the first third, in which wrong answers are observed; what came before is the start."""
+    warm = len(run.times) // 3
+    each = max((run.times[-1] - run.times[warm]) / max(len(run.times) - 1 - warm, 1), 1e-9)
+    return Row(name, 60 / each, max(run.times[warm] - (warm + 1) * each, 0.0), run.memory)
 
 
 # -- the ways ---------------------------------------------------------------------------------------------------------
@@ -161,48 +176,43 @@ def floor(source: Source, rounds: int = 5) -> Row:
     )
 
 
-def ours(course: Course, source: Source, jobs: int, work: Path) -> Callable[[int], tuple[float, int]]:
+def ours(course: Course, source: Source, jobs: int, work: Path, students: int) -> Run:
     """`autograder grade`."""
-
-    def run(students: int) -> tuple[float, int]:
-        folder = work / f"class-{students}"
-        if not folder.exists():
-            write_class(course, source, folder, students)
-        output = Path(tempfile.mkdtemp(dir=work))
-        command = [str(BINARIES / "autograder"), "grade", str(folder), "--output", str(output)]
-        measured = timed([*command, "--jobs", str(jobs), "--seed", str(SEED)], ROOT)
-        if len(list((output / "students").glob("*.json"))) != students:
-            raise SystemExit("Some submissions have no result.")
-        shutil.rmtree(output)
-        return measured
-
+    folder = work / f"class-{students}"
+    if not folder.exists():
+        write_class(course, source, folder, students)
+    output = Path(tempfile.mkdtemp(dir=work))
+    command = [str(BINARIES / "autograder"), "grade", str(folder), "--output", str(output)]
+    run = watched(
+        [*command, "--jobs", str(jobs), "--seed", str(SEED)], ROOT, lambda: list((output / "students").glob("*.json"))
+    )
+    if len(run.times) != students:
+        raise SystemExit("Some submissions have no result.")
+    shutil.rmtree(output)
     return run
 
 
-def nbgrader(course: Course, source: Source, work: Path, *, stock: bool) -> Callable[[int], tuple[float, int]]:
+def nbgrader(course: Course, source: Source, work: Path, students: int, *, stock: bool) -> Run:
     """`nbgrader autograde`, with our settings or without any."""
-
-    def run(students: int) -> tuple[float, int]:
-        folder = Path(tempfile.mkdtemp(dir=work))
-        if stock:
-            shutil.copytree(course.released / NAME, folder / "source" / NAME)
-        else:
-            course_copies.copy_course(folder, ROOT, seed=SEED)
-        tree = write_class(course, source, folder / "submitted", students, tree=True)
-        if stock:
-            for student in tree.iterdir():  # what learners were given lies beside their notebook
-                for path in (course.released / NAME).iterdir():
-                    if path.is_dir():
-                        shutil.copytree(path, student / NAME / path.name)
-                    elif path.suffix != ".ipynb":
-                        shutil.copyfile(path, student / NAME / path.name)
-        timed([str(BINARIES / "nbgrader"), "generate_assignment", NAME], folder)
-        measured = timed([str(BINARIES / "nbgrader"), "autograde", NAME], folder)
-        if len(list((folder / "autograded").iterdir())) != students:
-            raise SystemExit("nbgrader left some submissions out.")
-        shutil.rmtree(folder)
-        return measured
-
+    folder = Path(tempfile.mkdtemp(dir=work))
+    if stock:
+        shutil.copytree(course.released / NAME, folder / "source" / NAME)
+    else:
+        course_copies.copy_course(folder, ROOT, seed=SEED)
+    tree = write_class(course, source, folder / "submitted", students, tree=True)
+    if stock:
+        for student in tree.iterdir():  # what learners were given lies beside their notebook
+            for path in (course.released / NAME).iterdir():
+                if path.is_dir():
+                    shutil.copytree(path, student / NAME / path.name)
+                elif path.suffix != ".ipynb":
+                    shutil.copyfile(path, student / NAME / path.name)
+    timed([str(BINARIES / "nbgrader"), "generate_assignment", NAME], folder)
+    command = [str(BINARIES / "nbgrader"), "autograde", NAME]
+    run = watched(command, folder, lambda: list((folder / "autograded").glob("*/*/*.ipynb")))
+    if len(run.times) != students:
+        raise SystemExit("nbgrader left some submissions out.")
+    shutil.rmtree(folder)
     return run
 
 
@@ -281,14 +291,14 @@ def main() -> None:
     rows = [floor(source)]
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         work = Path(folder)
-        few, many = max(options.students // 4, 12), max(options.students, 24)
         if "stock" not in options.skip:
-            rows.append(rate("nbgrader, stock", nbgrader(course, source, work, stock=True), 1, options.stock_students))
+            run = nbgrader(course, source, work, options.stock_students, stock=True)
+            rows.append(rate("nbgrader, stock", run))
         if "nbgrader" not in options.skip:
-            run = nbgrader(course, source, work, stock=False)
-            rows.append(rate("nbgrader, with our step", run, 2, 3 * options.stock_students))
+            run = nbgrader(course, source, work, 3 * options.stock_students, stock=False)
+            rows.append(rate("nbgrader, with our step", run))
         for jobs in (1, 2) if "grade" not in options.skip else ():
-            rows.append(rate(f"autograder grade --jobs {jobs}", ours(course, source, jobs, work), few, many))
+            rows.append(rate(f"autograder grade --jobs {jobs}", ours(course, source, jobs, work, options.students)))
     parts["ways"] = [asdict(row) for row in rows]
     print("\n".join(lines(rows)))
     if "check" not in options.skip:

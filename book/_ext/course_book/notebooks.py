@@ -3,8 +3,9 @@
 The notebook needs nothing of the book: the helpers that draw its tables stand in its first cell. Where a page needs a
 working module, the notebook takes the reader's own from the notebook that they solved.
 
-Colab and Binder open a public repository only. Which one, is said by the environment while the book is built: BOOK_REPOSITORY
-(`owner/name` on GitHub) and BOOK_BRANCH. Without them there are no such links. BOOK_ADDRESS is where the book will stand.
+Colab and Binder open a public repository only. Which one, is said by the environment while the book is built:
+BOOK_REPOSITORY (`owner/name` on GitHub) and BOOK_BRANCH. Without them there are no such links. BOOK_ADDRESS is where
+the book will stand.
 """
 
 import base64

@@ -24,7 +24,6 @@ Each step is run; `show` prints expressions.
 import ast
 import difflib
 
-
 import yaml
 from docutils import nodes
 from docutils.parsers.rst import directives
