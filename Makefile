@@ -67,7 +67,7 @@ lint: setup
 	mypy
 
 test: lint
-	python -m pytest -m "not long" -n 2 --dist loadgroup
+	python -m pytest -m "not long" -n 2 --dist loadfile
 
 test-cuda: setup
 	python tests/cuda_parity.py
@@ -76,7 +76,7 @@ bench: setup
 	python benchmarks/run.py
 
 test-long: setup
-	python -m pytest -m "long" -n 2 --dist loadgroup
+	python -m pytest -m "long" -n 2 --dist loadfile
 
 clean:
 	rm -rf _build build dist .jupyter_cache

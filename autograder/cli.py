@@ -26,7 +26,11 @@ class WrongUsage(Exception):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns its exit code: 0 well, 1 some submission or check failed, 2 wrong usage."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    if not (sys.argv[1:] if arguments is None else arguments):
+        parser.print_help(sys.stderr)
+        return WRONG_USAGE
+    options = parser.parse_args(arguments)
     from autograder.grading.finding import NothingFound
     from autograder.grading.roster import RosterError
     from autograder.notebooks import Unreadable
@@ -194,6 +198,13 @@ def _grade(options: argparse.Namespace) -> int:
         seed = recorded if recorded is not None else seed
     if seed is None:
         seed = class_run.draw_seed()
+    before = class_run.read_seed(options.output) if options.output and not options.only else None
+    if before not in (None, seed):
+        print(
+            f"autograder: {options.output} holds a run with seed {before}. The students of this run are graded anew "
+            f"with seed {seed} and replaced; with --seed {before} the inputs would be the same.",
+            file=sys.stderr,
+        )
     if options.unsandboxed:
         print(
             "autograder: submissions run WITHOUT isolation, with your own rights, as --unsandboxed asks.",
@@ -249,7 +260,8 @@ def _grade_only(options: argparse.Namespace, source: Source, found: Sequence[Fou
         print(verdict_text(result, options.check, source.assignment.chapter_link))
     except LookupError:
         raise WrongUsage(
-            f"There is no check or exercise {options.check}. Checks are named as in students/{options.only}.json."
+            f"There is no check or exercise {options.check}. The exercises are {', '.join(source.assignment.by_name)}; "
+            f"their checks are named in `autograder grade {options.paths[0]} --only {options.only}`."
         ) from None
     return OK if result.status == "graded" else SOME_FAILED
 

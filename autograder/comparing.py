@@ -352,6 +352,12 @@ def explain_problem(problem: Problem) -> Difference:
         )
         return Difference(_("an answer"), got, _("Replace the line `raise NotImplementedError()` by your answer."))
     message = problem.message.strip().splitlines()[0][:300].rstrip(".") if problem.message.strip() else _("no message")
+    if line is None and problem.kind == "TypeError" and " returned " in message:  # said by a probe
+        return Difference(
+            _("what the task asks for"),
+            message,
+            _("Look at the `return` of your function: is it there, and does it return what the docstring says?"),
+        )
     if line:
         got = _("{kind} in your line {number}, `{text}`: {message}").format(
             kind=problem.kind, number=line.number, text=line.text.strip(), message=message

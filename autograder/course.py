@@ -29,13 +29,17 @@ class CourseError(Exception):
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise. functions: the names its answer defines. needs: exercises whose answers this one calls."""
+    """One exercise. functions: the names its answer defines. needs: exercises whose answers this one calls.
+
+    may_call: exercises whose answers it may call or write afresh. Grading has stand-ins for both.
+    """
 
     name: str
     title: str
     points: float
     functions: tuple[str, ...]
     needs: tuple[str, ...] = ()
+    may_call: tuple[str, ...] = ()
     chapter: str = ""
     minutes: int = 0
 
@@ -112,6 +116,7 @@ class Assignment:
                     points=choices.points.get(entry["name"], float(entry["points"])),
                     functions=tuple(entry.get("functions", [entry["name"]])),
                     needs=tuple(entry.get("needs", [])),
+                    may_call=tuple(entry.get("may_call", [])),
                     chapter=entry.get("chapter", ""),
                     minutes=int(entry.get("minutes", 0)),
                 )
@@ -155,6 +160,9 @@ class Assignment:
                     raise CourseError(f"{SETTINGS}: {exercise.name} needs {need}, which [grading] leaves out.")
                 if need not in seen:
                     raise CourseError(f"{SETTINGS}: {exercise.name} needs {need}, which does not come before it.")
+            for other in exercise.may_call:
+                if other not in seen and other not in self.choices.leave_out:
+                    raise CourseError(f"{SETTINGS}: {exercise.name} may call {other}, which does not come before it.")
             seen.add(exercise.name)
         for name in self.traces:
             if name not in seen:
@@ -189,6 +197,12 @@ class Assignment:
     def exercise_of_function(self) -> Mapping[str, str]:
         """Name of the exercise that defines a function."""
         return {function: exercise.name for exercise in self.exercises for function in exercise.functions}
+
+    def calls_of(self, name: str) -> tuple[str, ...]:
+        """Exercises whose answers `name` needs or may call, directly or through others, in the course's order."""
+        parts = {name, *self.needs_of(name)}
+        called = {other for part in parts for other in self.by_name[part].may_call} | parts - {name}
+        return tuple(exercise.name for exercise in self.exercises if exercise.name in called)
 
     def needs_of(self, name: str) -> tuple[str, ...]:
         """Exercises that `name` needs, directly or through others, in the course's order."""

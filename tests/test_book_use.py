@@ -12,12 +12,10 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from book_support import BOOK, ROOT, built_book, chromium, pages_in_order, served, source
+from book_support import BOOK, ROOT, built_book, pages_in_order, served, source
 
 from autograder import leaks
 from autograder.course import Course
-
-pytestmark = pytest.mark.xdist_group("book")
 
 PAGES = pages_in_order()
 WITH_CODE = [page for page in PAGES if "```{code-cell}" in source(page)]
@@ -28,12 +26,6 @@ AXE = "axe-core@4.11.0"
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     return built_book(tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

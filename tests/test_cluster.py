@@ -24,7 +24,7 @@ from autograder.grading.finding import find
 from autograder.results import SubmissionResult
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed")
-pytestmark = [pytest.mark.xdist_group("cluster")]
+
 NAME = "smoothing"
 DASK = str(Path(sys.executable).with_name("dask"))
 

@@ -6,6 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -241,6 +242,40 @@ def test_stand_ins_give_full_marks_to_what_needs_them(
             lost = [f"{check.name}: {check.message}" for check in result.checks if check.status != "passed"]
             assert result.score == result.max_score, (name, lost)
             assert result.judged_with == ("stand-ins" if name in dependents else "own"), name
+
+
+MODULE_THAT_CALLS = """
+class MultiHeadedAttention(nn.Module):
+    def __init__(self, h, d_model, dropout=0.1):
+        super().__init__()
+        assert d_model % h == 0
+        self.h, self.d_k, self.attn = h, d_model // h, None
+        self.linears = clones(nn.Linear(d_model, d_model), 4)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value, mask=None):
+        if mask is not None:
+            mask = share_across_heads(mask)
+        q, k, v = (split_heads(linear(x), self.h) for linear, x in zip(self.linears, (query, key, value)))
+        x, self.attn = attention(q, k, v, mask, self.dropout)
+        return self.linears[-1](merge_heads(x))
+"""
+
+
+@pytest.mark.parametrize(
+    "missing", [["merge_heads"], ["split_heads"], ["masks"], ["attention", "masks", "merge_heads"]]
+)
+def test_a_module_that_calls_a_broken_function_from_above_does_not_pay_for_it(
+    grader: Grader, missing: Sequence[str]
+) -> None:
+    cells = [
+        replace(cell, source=MODULE_THAT_CALLS) if cell.grade_id == "MultiHeadedAttention" else cell
+        for cell in broken(grader, *missing)
+    ]
+    results = {result.name: result for result in grader.judge(cells)}
+    for name, result in results.items():
+        assert result.score == (0 if name in missing else result.max_score), name
+    assert results["MultiHeadedAttention"].judged_with == "stand-ins"
 
 
 # -- the banks --------------------------------------------------------------------------------------------------------

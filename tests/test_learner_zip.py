@@ -23,8 +23,6 @@ from sample_class import solved_answers, with_answers
 from autograder.course import Course, Source
 from autograder.release import release
 
-pytestmark = pytest.mark.xdist_group("learner-zip")  # its tests share what takes long to make
-
 # A fresh environment gets the torch that the course itself is tested with.
 CONSTRAINT = "torch==2.13.0\n"
 

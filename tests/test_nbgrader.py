@@ -23,8 +23,6 @@ from autograder.results import SubmissionResult
 from autograder.solved import solved_notebook
 
 NAME = "smoothing"
-SECOND_GROUP = pytest.mark.xdist_group("nbgrader-second")  # tests that share a class stay on one worker
-MANGLED_GROUP = pytest.mark.xdist_group("nbgrader-mangled")
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,6 @@ def assert_same_grades(course: Graded) -> None:
 # -- the sample class -------------------------------------------------------------------------------------------------
 
 
-@SECOND_GROUP
 def test_nbgrader_and_we_give_the_same_grades_exercise_by_exercise(second: Graded) -> None:
     assert_same_grades(second)
     scores = {student: result.score for student, result in second.ours.items()}
@@ -106,7 +103,6 @@ def test_nbgrader_and_we_agree_on_the_course_itself(main_course: Graded) -> None
     assert scores[sample_class.UNTOUCHED] == 0
 
 
-@SECOND_GROUP
 def test_broken_submissions_need_manual_grading_with_a_reason(second: Graded) -> None:
     grades = gradebook(second.root, NAME)
     assert {student for student, grade in grades.items() if grade.needs_manual_grade} == set(sample_class.BROKEN)
@@ -117,14 +113,12 @@ def test_broken_submissions_need_manual_grading_with_a_reason(second: Graded) ->
     assert "could not be graded" in notebook.cells[0].source
 
 
-@SECOND_GROUP
 def test_an_untouched_answer_has_no_response(second: Graded) -> None:
     grades = gradebook(second.root, NAME)
     assert set(grades[sample_class.UNTOUCHED].comments.values()) == {"No response."}
     assert set(grades["sample-01"].comments.values()) == {None}
 
 
-@SECOND_GROUP
 def test_nbgraders_release_is_ours_and_holds_no_answer(second: Graded, built: Path) -> None:
     ours, theirs = built / "exercises" / NAME, second.course.released / NAME
     names = {path.relative_to(ours) for path in ours.rglob("*") if path.is_file()}
@@ -134,7 +128,6 @@ def test_nbgraders_release_is_ours_and_holds_no_answer(second: Graded, built: Pa
     assert leaks.find([theirs], leaks.secrets(second.course.source())) == []
 
 
-@SECOND_GROUP
 def test_every_check_cell_holds_the_panel_before_its_number(second: Graded) -> None:
     for student, result in second.ours.items():
         notebook = nbformat.read(second.root / "autograded" / student / NAME / f"{NAME}.ipynb", 4)
@@ -147,7 +140,6 @@ def test_every_check_cell_holds_the_panel_before_its_number(second: Graded) -> N
         assert notebook.metadata.autograder.sha256 == result.sha256
 
 
-@SECOND_GROUP
 def test_feedback_shows_the_panels_and_no_answer(second: Graded) -> None:
     nbgrader(second.root, "generate_feedback", NAME)
     pages = {path.parent.parent.name: path for path in (second.root / "feedback").rglob("*.html")}
@@ -167,7 +159,6 @@ def test_feedback_shows_the_panels_and_no_answer(second: Graded) -> None:
     assert beside == []
 
 
-@SECOND_GROUP
 def test_exported_grades_are_ours(second: Graded) -> None:
     nbgrader(second.root, "export")
     with (second.root / "grades.csv").open(newline="") as file:
@@ -198,7 +189,6 @@ def graded_again(second: Graded, tmp_path_factory: pytest.TempPathFactory) -> Pa
 BY_HAND = {"sample-06": 2.5, "sample-13": 4.0}
 
 
-@SECOND_GROUP
 def test_scores_and_comments_given_by_hand_outlive_grading_again(graded_again: Path) -> None:
     command = ("grade", "submitted", "--output", "grades", "--seed", str(SEED), "--gradebook", "--jobs", "1")
     for again in (False, True):  # by nbgrader, then by our own command
@@ -211,7 +201,6 @@ def test_scores_and_comments_given_by_hand_outlive_grading_again(graded_again: P
             assert grades[student].needs_manual_grade  # as nbgrader has it: to be looked at again
 
 
-@SECOND_GROUP
 def test_a_mended_submission_gets_its_grade_and_a_spoilt_one_loses_its_old_one(graded_again: Path) -> None:
     grades = gradebook(graded_again, NAME)
     assert set(grades["sample-01"].scores.values()) == {None}
@@ -221,7 +210,6 @@ def test_a_mended_submission_gets_its_grade_and_a_spoilt_one_loses_its_old_one(g
     assert set(grades["sample-14"].comments.values()) == {None}
 
 
-@SECOND_GROUP
 def test_our_command_writes_the_same_gradebook(second: Graded, built: Path, tmp_path: Path) -> None:
     course = copy_course(tmp_path, built)
     shutil.copytree(second.root / "submitted", tmp_path / "submitted")
@@ -408,7 +396,6 @@ def mangled(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Graded:
 
 
 @pytest.mark.parametrize("student", [damage.__name__ for damage in FULL_MARKS] + ["utf-16", "renamed", "two of them"])
-@MANGLED_GROUP
 def test_a_damaged_notebook_costs_no_marks(mangled: Graded, student: str) -> None:
     assert gradebook(mangled.root, NAME)[student].scores == {"moving_average": 6, "Standardize": 4}
     notebook = nbformat.read(mangled.root / "autograded" / student / NAME / f"{NAME}.ipynb", 4)
@@ -420,7 +407,6 @@ def test_a_damaged_notebook_costs_no_marks(mangled: Graded, student: str) -> Non
 
 
 @pytest.mark.parametrize("student", ["null", "list", "pdf", "nothing", "another", "which one"])
-@MANGLED_GROUP
 def test_what_is_no_submission_needs_manual_grading_and_stops_nobody(mangled: Graded, student: str) -> None:
     grades = gradebook(mangled.root, NAME)[student]
     assert set(grades.scores.values()) == {None}
@@ -432,7 +418,6 @@ def test_what_is_no_submission_needs_manual_grading_and_stops_nobody(mangled: Gr
 # -- nbgrader's other commands, and nbgrader without our settings ------------------------------------------------------
 
 
-@SECOND_GROUP
 def test_validate_says_what_fails(second: Graded, tmp_path: Path) -> None:
     released = second.course.released / NAME
     stub = nbgrader(released, "validate", f"{NAME}.ipynb")
@@ -443,7 +428,6 @@ def test_validate_says_what_fails(second: Graded, tmp_path: Path) -> None:
     assert "Success! Your notebook passes all the tests." in nbgrader(tmp_path / NAME, "validate", f"{NAME}.ipynb").said
 
 
-@SECOND_GROUP
 def test_a_stock_nbgrader_reads_partial_credit_from_check(second: Graded, tmp_path: Path) -> None:
     """In another folder, without our settings: the released folder is its source, and `check` runs in its kernel."""
     shutil.copytree(second.course.released / NAME, tmp_path / "source" / NAME)
@@ -461,7 +445,6 @@ def test_a_stock_nbgrader_reads_partial_credit_from_check(second: Graded, tmp_pa
     assert any(0 < theirs[student].score < 10 for student in students)
 
 
-@SECOND_GROUP
 def test_nbgrader_without_our_settings_is_refused_inside_the_course(second: Graded, tmp_path: Path) -> None:
     root = tmp_path / "unguarded"
     shutil.copytree(second.root, root, symlinks=True)
@@ -479,7 +462,6 @@ def test_nbgrader_without_our_settings_is_refused_inside_the_course(second: Grad
     assert gradebook(root, NAME)["sample-01"].scores == {"moving_average": 0, "Standardize": 0}
 
 
-@SECOND_GROUP
 def test_a_broken_course_stops_nbgrader_with_a_sentence(built: Path, tmp_path: Path) -> None:
     course = copy_course(tmp_path, built)
     settings = course.root / "solutions" / NAME / "assignment.toml"

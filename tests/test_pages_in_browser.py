@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -50,24 +49,6 @@ def _missing(what: str) -> None:
     if REQUIRED:
         pytest.fail(f"{what}, and AUTOGRADER_REQUIRE_BROWSER=1 asks for the browser tests.")
     pytest.skip(f"{what}: the pages were not looked at in a browser.")
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    try:
-        from playwright.sync_api import Error, sync_playwright
-    except ImportError:
-        _missing("Playwright is not installed")
-    chromium = next(
-        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-    )
-    with sync_playwright() as playwright:
-        try:
-            opened = playwright.chromium.launch(executable_path=chromium, args=QUIET)
-        except Error as problem:
-            _missing(f"Chromium does not start ({str(problem).splitlines()[0]})")
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="session")

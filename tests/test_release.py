@@ -13,8 +13,6 @@ from autograder import recordings, release
 from autograder.collecting import collect
 from autograder.course import Assignment, Course, CourseError, Source
 
-pytestmark = pytest.mark.xdist_group("release")  # its tests share what takes long to make
-
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory: pytest.TempPathFactory) -> Course:

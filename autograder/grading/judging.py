@@ -222,6 +222,9 @@ def judge_exercise(
         try:
             rule.run(answer, Draw(recording.seed, key(rule), take.drawn))
         except CheckFailed as failure:
+            if rule.stage.report and any(check.status == "failed" for check in results):
+                results.append(_result(rule, "blocked", message=_("A report, told once the rules before it hold.")))
+                continue
             if rule.stage.report:
                 results.append(_note(rule, failure.difference))
                 continue

@@ -219,7 +219,7 @@ class Grader:
         broken = {name for name, result in own.items() if result.score < result.max_score}
         results = dict(own)
         for name, result in own.items():
-            needs = [need for need in self.assignment.needs_of(name) if need in broken]
+            needs = [need for need in self.assignment.calls_of(name) if need in broken]
             if not needs or result.score >= result.max_score or not self.source.stand_ins or not result.attempted:
                 continue
             try:

@@ -259,11 +259,17 @@ class _Paper:
             self.explain(check, full=False)
         if view.failed or view.first:
             self.blank()
+        told = ""
         for check in view.blocked:
             self.rule(check, "–", _("blocked"), "")
-            self.line(check.waits.replace("`", ""), 4)
+            if check.waits != told:  # once, not under each rule that waits for the same
+                self.line(check.waits.replace("`", ""), 4)
+            told = check.waits
         for check in view.passed:
-            self.rule(check, "✓", _("passed"), "good")
+            if check.check.message:
+                self.rule(check, "i", _("reported"), "")
+            else:
+                self.rule(check, "✓", _("passed"), "good")
             self.prose(check.check.message, 4)
 
 

@@ -30,6 +30,32 @@ def clones(module, N):
     return copies
 
 
+def split_heads(x, h):
+    """`split_heads` by cutting the last axis into h pieces and stacking them."""
+    return torch.stack(torch.chunk(x, h, dim=-1), dim=1)
+
+
+def merge_heads(x):
+    """`merge_heads` by laying the heads side by side."""
+    return torch.cat(torch.unbind(x, dim=1), dim=-1)
+
+
+def padding_mask(tokens, pad):
+    """`padding_mask` by comparison."""
+    return torch.ne(tokens, pad)[:, None, :]
+
+
+def causal_mask(size, device=None):
+    """`causal_mask` by comparing positions."""
+    places = torch.arange(size, device=device)
+    return torch.ge(places[None, :, None], places[None, None, :])
+
+
+def share_across_heads(mask):
+    """`share_across_heads` by indexing."""
+    return mask[:, None]
+
+
 class MultiHeadedAttention(nn.Module):
     """`MultiHeadedAttention` on `F.multi_head_attention_forward`, with the attributes that the course names."""
 
