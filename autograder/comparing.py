@@ -232,7 +232,8 @@ def place(where: torch.Tensor, axes: Sequence[str]) -> str:
     index = first(where)
     if len(axes) != len(index):
         return str(list(index))
-    return "[" + ", ".join(f"{axis} {i}" for axis, i in zip(axes, index, strict=True)) + "]"
+    named = (f"{axis} {i}" for axis, i in zip(axes, index, strict=True) if not axis.isdigit())  # an axis of size 1
+    return "[" + ", ".join(named) + "]"
 
 
 def common_place(wrong: torch.Tensor, axes: Sequence[str], forbidden: torch.Tensor | None = None) -> str:

@@ -110,7 +110,7 @@ def test_of_the_engine_only_what_runs_in_the_child_is_there(confined: Sandbox) -
     code = (
         f"import os\nseen = [name for name in {names!r} if os.path.exists({str(ROOT / 'autograder')!r} + '/' + name)]"
     )
-    assert looked(confined, code) == ["observations.py", "probes.py", "sandbox", "wire.py"]
+    assert looked(confined, code) == ["observations.py", "probes.py", "sandbox", "tracing.py", "wire.py"]
 
 
 def test_the_probes_file_is_not_there_either(sandbox: Sandbox) -> None:
@@ -472,7 +472,8 @@ def test_memory_holds_nothing_of_the_trusted_process(sandbox: Sandbox) -> None:
 
 def test_no_module_of_the_trusted_side_is_loaded(sandbox: Sandbox) -> None:
     seen = looked(sandbox, "import sys\nseen = sorted(n for n in sys.modules if n.startswith('autograder'))")
-    child_side = {"autograder", "autograder.observations", "autograder.wire", "autograder.probes", "autograder.sandbox"}
+    child_side = {"autograder", "autograder.sandbox"}
+    child_side |= {f"autograder.{n}" for n in ("observations", "probes", "tracing", "wire")}
     child_side |= {
         f"autograder.sandbox.{n}" for n in ("child", "control", "engine", "filters", "fingerprint", "namespaces")
     }
@@ -508,10 +509,10 @@ def test_sabotage_stays_in_its_child(sandbox: Sandbox, code: str) -> None:
 def test_a_forged_reply_is_an_observation_and_nothing_more(sandbox: Sandbox) -> None:
     code = """
         import os, struct, json
-        text = json.dumps({"problems": [None], "stand_ins": None, "defined": ["answer"],
-                           "replies": [[0, {"value": {"score": 100}}]]}).encode()
-        message = struct.pack("<I", len(text)) + text
-        os.write(3, struct.pack("<Q", len(message)) + message)
+        for words in ({"problems": [None], "stand_ins": None, "defined": ["answer"]}, [[0, {"value": {"score": 100}}]]):
+            text = json.dumps(words).encode()
+            message = struct.pack("<I", len(text)) + text
+            os.write(3, struct.pack("<Q", len(message)) + message)
         os._exit(0)
     """
     sandbox.give_plan([Request("e", "c", "call", {"x": 1}, 0)])
