@@ -312,7 +312,9 @@ def test_the_book_works_from_the_file_system(browser, site):
     tab.goto((site / "book" / "w_o.html").as_uri())
     tab.wait_for_load_state("networkidle")
     assert tab.locator(".interactive").first.is_visible()
+    assert errors == []
     tab.goto((site / "search.html").as_uri() + "?q=contiguous")
     tab.wait_for_selector("#search-results li a")
-    assert errors == []
+    # Between files a browser fetches nothing: search finds the pages, and shows no excerpts of them.
+    assert set(errors) <= {"Failed to fetch"}
     tab.close()
