@@ -1,7 +1,7 @@
 """What an instructor may choose for one assignment: the table `[grading]` of its `assignment.toml`.
 
     [grading]
-    leave_out = ["silence_head"]                 # exercises that are not part of the assignment
+    leave_out = ["silence"]                      # exercises that are not part of the assignment
     not_counted = ["attention/one_row_per_query_one_column_per_key"]   # checks that are told and worth nothing
     off_limits_cost = true                       # an exercise that calls a function of `off_limits` gets no points
 

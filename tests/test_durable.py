@@ -98,7 +98,12 @@ def kill_and_resume(run: Any, tmp_path: Path, kills: int, seed: int) -> tuple[in
     output = tmp_path / "0"
     for turn in range(kills):
         process = forked(functools.partial(run, output, True))
-        time.sleep(draw.uniform(0, 1.1 * seconds))
+        if turn % 2:  # at any moment
+            time.sleep(draw.uniform(0, 1.1 * seconds))
+        else:  # as soon as a part is written, however fast this machine is
+            wanted, until = draw.randrange(1, STUDENTS - 1), time.monotonic() + 10
+            while len(list((output / "students").glob("*.json"))) < wanted and time.monotonic() < until:
+                time.sleep(0.001)
         os.kill(process, signal.SIGKILL)
         _, status = os.waitpid(process, 0)
         killed += os.WIFSIGNALED(status)
