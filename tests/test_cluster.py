@@ -120,6 +120,7 @@ def compare_with_workers_killed(tmp_path: Path, cluster: Cluster, count: int) ->
     assert together == alone
 
 
+@pytest.mark.long
 def test_two_of_three_workers_killed_and_the_results_are_the_same_bytes(tmp_path: Path, cluster: Cluster) -> None:
     compare_with_workers_killed(tmp_path, cluster, 60)
 
@@ -141,6 +142,7 @@ class_run.grade_found = _grade_found
 """
 
 
+@pytest.mark.long
 def test_a_poisonous_submission_ends_as_an_error_and_the_others_are_graded(tmp_path: Path, cluster: Cluster) -> None:
     course = copy_course(tmp_path / "course")
     folder = submissions(course, tmp_path / "class", 6)
