@@ -67,7 +67,7 @@ lint: setup
 	mypy
 
 test: lint
-	python -m pytest -m "not long" -n 2 --dist loadfile
+	python -m pytest -m "not long and not cuda" -n 2 --dist loadfile
 
 test-cuda: setup
 	python tests/cuda_parity.py
