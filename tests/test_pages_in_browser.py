@@ -21,10 +21,6 @@ from autograder.results import ExerciseResult
 pytestmark = pytest.mark.browser
 
 REQUIRED = os.environ.get("AUTOGRADER_REQUIRE_BROWSER") == "1"
-QUIET = [
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 PHONE, WIDE = 390, 1200
 TITLE = "Multi-head attention"
 
