@@ -69,7 +69,11 @@ def _parser() -> argparse.ArgumentParser:
         "--jobs", type=_positive, metavar="N", help="processes that grade at once (default: one per core)"
     )
     grade.add_argument("--seed", type=_seed, metavar="N", help="the run's seed (default: drawn, and recorded)")
-    grade.add_argument("--resume", action="store_true", help="finish the run in DIR: skip who is done, keep its seed")
+    grade.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on in DIR with its seed: who is done stays, but what has changed since is judged again",
+    )
     grade.add_argument("--gradebook", action="store_true", help="write the grades into nbgrader's gradebook as well")
     grade.add_argument("--only", metavar="STUDENT", help="print one student's result; writes nothing")
     grade.add_argument("--check", metavar="NAME", help="with --only: print this check or exercise alone")
@@ -276,12 +280,14 @@ class _Tally:
     graded: int = 0
     failed: int = 0
     skipped: int = 0
+    moved: int = 0  # students of whom some score is not what an earlier run gave
     points: float = 0.0
     max_score: float = 0.0
     told: list[tuple[str, str]] = field(default_factory=list)  # the first that could not be graded, with reasons
 
     def hear(self, result: SubmissionResult, done_before: bool) -> None:
         self.skipped += done_before
+        self.moved += bool(result.moved) and not done_before
         if result.status == "graded" and result.score is not None:
             self.graded += 1
             self.points += result.score
@@ -296,7 +302,8 @@ class _Tally:
         if as_json:
             mean = round(self.points / self.graded, 2) if self.graded else None
             table = {
-                "graded": self.graded, "failed": self.failed, "done_before": self.skipped, "mean": mean, "seed": seed,
+                "graded": self.graded, "failed": self.failed, "done_before": self.skipped, "moved": self.moved,
+                "mean": mean, "seed": seed,
                 "grades": str(output / "grades.csv"), "students": str(output / "students"),
             }  # fmt: skip
             print(json.dumps(table))
@@ -307,6 +314,8 @@ class _Tally:
             print(f"Mean score {self.points / self.graded:.1f} of {self.max_score:g}.")
         for student, reason in sorted(self.told):
             print(f"  {student}: {reason}")
+        if self.moved:
+            print(f"Scores moved: of {self.moved}. Which, and why: `autograder report {output}`.")
         if self.failed > len(self.told):
             print(f"  … and {self.failed - len(self.told)} more: see the column `reason`.")
         print(f"Grades: {output / 'grades.csv'}   Pages: {output / 'students'}")

@@ -56,7 +56,7 @@ class CheckResult:
 class ExerciseResult:
     """One exercise: the sum over its passed checks, and which pieces it was judged with.
 
-    attempted: False when the stub is untouched.
+    attempted: False when the stub is untouched. judged_by: digests of what the verdict rests on, by their names.
     """
 
     name: str
@@ -66,11 +66,25 @@ class ExerciseResult:
     checks: Sequence[CheckResult] = ()
     attempted: bool = True
     title: str = ""
+    judged_by: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Move:
+    """A score that is not what an earlier run gave. why: what changed since, as sentences."""
+
+    exercise: str
+    before: float
+    after: float
+    why: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class SubmissionResult:
-    """One submission, as `students/STUDENT.json` holds it. `score` is None unless `status` is "graded"."""
+    """One submission, as `students/STUDENT.json` holds it. `score` is None unless `status` is "graded".
+
+    moved: the exercises whose scores changed when a run went on in the folder of an earlier one.
+    """
 
     student: str
     assignment: str
@@ -85,6 +99,7 @@ class SubmissionResult:
     seconds: float = 0.0
     sha256: str = ""
     layers: Mapping[str, bool] = field(default_factory=dict)
+    moved: Sequence[Move] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The contract's JSON object (shown in the instructors' page), ready for `json.dumps`."""

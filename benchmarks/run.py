@@ -3,6 +3,10 @@
     python benchmarks/run.py                 a small class, some minutes on an idle machine
     python benchmarks/run.py --students 200  a larger one
     python benchmarks/run.py --skip book     without the named parts, which may be given several times
+    python benchmarks/run.py --large 10000   also a class of this size, on all cores, with its memory
+
+The figures go to `benchmarks/measured.json`, from which the book's page on speed is made. What a run leaves out stays
+there as it was, with the date on which it was measured.
 
 Measured are notebooks a minute after the first third of the class, without the seconds that each way needs to start
 (they stand in a column of their own): stock nbgrader with `check()` run in each notebook's kernel, nbgrader with our
@@ -15,8 +19,10 @@ Only ratios are worth keeping: seconds depend on the machine and on what else it
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import os
+import platform
 import resource
 import shutil
 import statistics
@@ -41,11 +47,16 @@ from autograder.course import Course, Source  # noqa: E402
 NAME = "multi_head_attention"
 SEED = 7
 BINARIES = Path(sys.executable).parent
+FLOOR = "the bare probes, one warm process"
+STOCK = "nbgrader, stock"
 
 
 @dataclass
 class Row:
-    """One way of grading. a_minute: notebooks, once it runs. start: seconds before. memory: MB, largest process."""
+    """One way of grading. a_minute: notebooks, once it runs. start: seconds before. memory: MB at most, all processes.
+
+    Memory that processes share is counted once.
+    """
 
     name: str
     a_minute: float
@@ -76,25 +87,24 @@ def write_class(course: Course, source: Source, folder: Path, students: int, *, 
 # -- measuring --------------------------------------------------------------------------------------------------------
 
 
-def _memory_of(process: int) -> dict[int, int]:
-    """Resident MB of a process and of all below it, pages they share counted in parts where the system says so."""
-    found: dict[int, int] = {}
-    waiting = [process]
+def _memory_of(process: int) -> int:
+    """MB of a process and of all below it; what they share counts once."""
+    kilobytes, waiting = 0, [process]
     while waiting:
         one = waiting.pop()
         try:
             for task in Path(f"/proc/{one}/task").iterdir():
                 waiting.extend(map(int, (task / "children").read_text().split()))
-            lines = Path(f"/proc/{one}/status").read_text().splitlines()
-            found[one] = next((int(line.split()[1]) for line in lines if line.startswith("VmRSS")), 0) >> 10
+            lines = Path(f"/proc/{one}/smaps_rollup").read_text().splitlines()
         except (OSError, ValueError):
             continue
-    return found
+        kilobytes += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return kilobytes >> 10
 
 
 def timed(command: list[str], folder: Path) -> tuple[float, int]:
-    """Seconds of a command, and the MB of the largest process in it."""
-    largest = 0
+    """Seconds of a command, and the most MB that it took."""
+    most = 0
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("NBGRADER", "PYTEST"))}
     environment["PATH"] = os.pathsep.join((str(BINARIES), environment.get("PATH", "")))
     started = time.perf_counter()
@@ -103,9 +113,9 @@ def timed(command: list[str], folder: Path) -> tuple[float, int]:
         ended = threading.Event()
 
         def watch() -> None:
-            nonlocal largest
-            while not ended.wait(0.5):
-                largest = max(largest, *_memory_of(process.pid).values(), 0)
+            nonlocal most
+            while not ended.wait(1):
+                most = max(most, _memory_of(process.pid))
 
         watcher = threading.Thread(target=watch)
         watcher.start()
@@ -116,7 +126,7 @@ def timed(command: list[str], folder: Path) -> tuple[float, int]:
         if code not in (0, 1):
             said.seek(0)
             raise SystemExit(f"{' '.join(command)} ended with {code}:\n{said.read().decode(errors='replace')[-2000:]}")
-    return seconds, largest
+    return seconds, most
 
 
 @dataclass
@@ -171,9 +181,7 @@ def floor(source: Source, rounds: int = 5) -> Row:
     once()  # what is slow the first time
     start = time.perf_counter() - started
     each = statistics.median(once() for _ in range(rounds))
-    return Row(
-        "the bare probes, one warm process", 60 / each, start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-    )
+    return Row(FLOOR, 60 / each, start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
 
 
 def ours(course: Course, source: Source, jobs: int, work: Path, students: int) -> Run:
@@ -252,15 +260,35 @@ def launch(source: Source) -> float:
     return statistics.median(seconds)
 
 
-def build_book() -> float:
-    """Seconds of building the book from nothing, without what was executed before."""
+def build_book() -> dict[str, float]:
+    """Seconds of building the book: from nothing, with nothing changed, and with one chapter changed."""
+    found = {}
     with tempfile.TemporaryDirectory(prefix="book-") as folder:
         copy = Path(folder) / "course"
         shutil.copytree(
             ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", "_build", "build", "dist", ".jupyter_cache")
         )
-        seconds, _memory = timed([str(BINARIES / "jupyter-book"), "build", "."], copy)
-    return seconds
+        for name in ("from nothing", "nothing changed", "one chapter changed"):
+            if name == "one chapter changed":
+                chapter = copy / "book" / "merging.md"
+                chapter.write_text(chapter.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+            found[name], _memory = timed([str(BINARIES / "jupyter-book"), "build", "."], copy)
+    return found
+
+
+def machine() -> dict[str, Any]:
+    """What was measured on, and when."""
+    import torch
+
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return {
+        "date": datetime.date.today().isoformat(),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_gb": round(pages / 2**30),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+    }
 
 
 # -- the report -------------------------------------------------------------------------------------------------------
@@ -269,49 +297,60 @@ def build_book() -> float:
 def lines(rows: list[Row]) -> Iterator[str]:
     """The table: how many times stock nbgrader, and what part of the floor."""
     by_name = {row.name: row for row in rows}
-    stock, bare = by_name.get("nbgrader, stock"), by_name.get("the bare probes, one warm process")
+    stock, bare = by_name.get(STOCK), by_name[FLOOR]
     yield f"{'':<36} {'× stock':>8} {'× floor':>8} {'start':>7} {'memory':>9}"
     for row in rows:
         faster = f"{row.a_minute / stock.a_minute:8.1f}" if stock else f"{'–':>8}"
-        share = f"{row.a_minute / bare.a_minute:8.2f}" if bare else f"{'–':>8}"
-        yield f"{row.name:<36} {faster} {share} {row.start:5.1f} s {row.memory:6} MB"
+        yield f"{row.name:<36} {faster} {row.a_minute / bare.a_minute:8.2f} {row.start:5.1f} s {row.memory:6} MB"
 
 
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description="Measure every way of grading on one class.")
-    parser.add_argument("--students", type=int, default=60, help="notebooks for our own grader (default: 60)")
-    parser.add_argument("--stock-students", type=int, default=5, help="notebooks for nbgrader (default: 5)")
+    parser.add_argument("--students", type=int, default=120, help="notebooks for our own grader (default: 120)")
+    parser.add_argument("--stock-students", type=int, default=6, help="notebooks for nbgrader (default: 6)")
     parser.add_argument("--skip", action="append", default=[], choices=("stock", "nbgrader", "grade", "book", "check"))
-    parser.add_argument("--output", type=Path, default=ROOT / "build" / "bench.json")
+    parser.add_argument("--large", type=int, default=0, metavar="N", help="also grade a class of this size")
+    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "measured.json")
     options = parser.parse_args()
     course = Course(ROOT)
     source = course.source(NAME)
+    where = machine()
     parts: dict[str, Any] = {}
     rows = [floor(source)]
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         work = Path(folder)
         if "stock" not in options.skip:
             run = nbgrader(course, source, work, options.stock_students, stock=True)
-            rows.append(rate("nbgrader, stock", run))
+            rows.append(rate(STOCK, run))
         if "nbgrader" not in options.skip:
             run = nbgrader(course, source, work, 3 * options.stock_students, stock=False)
             rows.append(rate("nbgrader, with our step", run))
-        for jobs in (1, 2) if "grade" not in options.skip else ():
+        for jobs in sorted({1, where["cores"]}) if "grade" not in options.skip else ():
             rows.append(rate(f"autograder grade --jobs {jobs}", ours(course, source, jobs, work, options.students)))
-    parts["ways"] = [asdict(row) for row in rows]
-    print("\n".join(lines(rows)))
+        print("\n".join(lines(rows)))
+        if len(rows) > 1:
+            parts["ways"] = {"machine": where, "rows": [asdict(row) for row in rows]}
+        if options.large:
+            run = ours(course, source, where["cores"], work, options.large)
+            parts["large"] = {
+                "machine": where, "students": options.large, "seconds": run.seconds, "memory": run.memory,
+                "workers": where["cores"],
+            }  # fmt: skip
+            print(f"A class of {options.large}: {run.seconds:.0f} s, {run.memory} MB for {where['cores']} workers.")
     if "check" not in options.skip:
-        parts["launch_seconds"] = launch(source)
-        parts["check_seconds"] = learners_check(course, source)
-        slowest = max(parts["check_seconds"].values())
-        print(f"A child of the sandbox: {1000 * parts['launch_seconds']:.0f} ms.")
-        print(f"check(NAME), warm: {1000 * slowest:.0f} ms for the slowest exercise.")
+        parts["launch"] = {"machine": where, "seconds": launch(source)}
+        parts["check"] = {"machine": where, "seconds": learners_check(course, source)}
+        print(f"A child of the sandbox: {1000 * parts['launch']['seconds']:.0f} ms.")
+        for name, seconds in parts["check"]["seconds"].items():
+            print(f'check("{name}"), warm: {1000 * seconds:.0f} ms')
     if "book" not in options.skip:
-        parts["book_seconds"] = build_book()
-        print(f"The book, from nothing: {parts['book_seconds']:.0f} s.")
+        parts["book"] = {"machine": where, "seconds": build_book()}
+        for name, seconds in parts["book"]["seconds"].items():
+            print(f"The book, {name}: {seconds:.0f} s.")
+    before = json.loads(options.output.read_text(encoding="utf-8")) if options.output.exists() else {}
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(json.dumps(parts, indent=1) + "\n", encoding="utf-8")
+    options.output.write_text(json.dumps({**before, **parts}, indent=1) + "\n", encoding="utf-8")
     print(f"Written to {options.output}.")
 
 

@@ -134,10 +134,10 @@ POISON = """
 import os
 from autograder.grading import class_run
 _usual = class_run.grade_found
-def _grade_found(grader, found):
+def _grade_found(grader, found, before):
     if found.student == "s0003":
         os._exit(9)
-    return _usual(grader, found)
+    return _usual(grader, found, before)
 class_run.grade_found = _grade_found
 """
 

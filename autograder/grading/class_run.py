@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import multiprocessing
 import multiprocessing.connection
 import os
 import random
+import shutil
+import tempfile
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from autograder.course import Assignment, Course, CourseError
 from autograder.exporting import ExportError
+from autograder.grading.basis import bases, moves, stale_exercises
 from autograder.grading.cluster import in_cluster
 from autograder.grading.finding import Found
 from autograder.grading.likeness import flag_equal
@@ -61,10 +65,14 @@ def read_seed(output: Path) -> int | None:
     return seed if isinstance(seed, int) else None
 
 
-def grade_found(grader: Grader, found: Found) -> SubmissionResult:
-    """Grade one; never raises. What goes wrong on our side ends as `error`."""
+def grade_found(grader: Grader, found: Found, before: SubmissionResult | None = None) -> SubmissionResult:
+    """Grade one; never raises. What goes wrong on our side ends as `error`. before: what an earlier run said of it."""
+    if before is not None:
+        before = replace(before, flags=tuple(flag for flag in before.flags if flag not in found.flags))
     try:
-        result = grader.grade_bytes(found.student, found.read())
+        result = grader.grade_bytes(found.student, found.read(), before)
+        if before is not None:
+            result = replace(result, moved=tuple(moves(before, result, grader.bases, grader.assignment)))
     except Unreadable as problem:
         result = grader.ungradable(found.student, str(problem))
     except CourseError:
@@ -80,12 +88,36 @@ def grade_found(grader: Grader, found: Found) -> SubmissionResult:
     return replace(result, flags=(*result.flags, *found.flags)) if found.flags else result
 
 
-def done_before(found: Found, settings: Settings) -> SubmissionResult | None:
-    """This student's whole result of this run, where the folder already holds it."""
-    result = read_result(settings.output / "students" / f"{file_name(found.student)}.json")
-    if result is None or result.status == "error":
-        return None
-    return result if (result.seed, result.student) == (settings.seed, found.student) else None
+def result_path(student: str, settings: Settings) -> Path:
+    """Where this run writes a student's result."""
+    return settings.output / "students" / f"{file_name(student)}.json"
+
+
+def earlier_result(found: Found) -> SubmissionResult | None:
+    """What an earlier run said of this student."""
+    return read_result(found.before) if found.before is not None else None
+
+
+def _done_before(
+    found: Found, settings: Settings, now: Mapping[str, Mapping[str, str]], assignment: Assignment
+) -> tuple[SubmissionResult | None, bool]:
+    """What the folder holds of this student with this seed, and whether it all still stands."""
+    result = read_result(result_path(found.student, settings))
+    if (
+        result is None
+        or result.status == "error"
+        or (result.seed, result.student, result.assignment) != (settings.seed, found.student, assignment.name)
+    ):
+        return None, False
+    try:
+        same = hashlib.sha256(found.read()).hexdigest() == result.sha256
+    except Unreadable:
+        same = not result.sha256
+    earlier = {exercise.name: exercise for exercise in result.exercises}
+    stands = result.status != "graded" or (
+        set(earlier) == set(assignment.by_name) and not stale_exercises(earlier, now, assignment)
+    )
+    return result, same and stands
 
 
 def untouched_cells(course: Course, assignment: Assignment) -> Sequence[Cell]:
@@ -100,7 +132,7 @@ def untouched_cells(course: Course, assignment: Assignment) -> Sequence[Cell]:
 def results_of(found: Sequence[Found], settings: Settings) -> Iterator[SubmissionResult]:
     """The written results of these submissions, one at a time."""
     for one in found:
-        result = read_result(settings.output / "students" / f"{file_name(one.student)}.json")
+        result = read_result(result_path(one.student, settings))
         if result is not None:
             yield result
 
@@ -169,15 +201,17 @@ def _grade_into(
 ) -> None:
     if not resume:
         for one in found:  # replaced whole: no page of an earlier run stays beside a new reason
-            for ending in (".json", ".html"):
-                (settings.output / "students" / (file_name(one.student) + ending)).unlink(missing_ok=True)
+            path = result_path(one.student, settings)
+            path.unlink(missing_ok=True)
+            path.with_suffix(".html").unlink(missing_ok=True)
     waiting = []
+    now = bases(course.source(assignment.name)) if resume else {}
     for one in flag_equal(found, assignment, untouched_cells(course, assignment)):
-        before = done_before(one, settings) if resume else None
-        if before is None:
-            waiting.append(one)
-        else:
+        before, stands = _done_before(one, settings, now, assignment) if resume else (None, False)
+        if before is not None and stands:
             tell(before, True)
+        else:
+            waiting.append(replace(one, before=result_path(one.student, settings)) if before else one)
     try:
         for result in _graded(waiting, settings):
             tell(result, False)
@@ -198,7 +232,7 @@ def _graded(found: Sequence[Found], settings: Settings) -> Iterator[SubmissionRe
     source = Course(settings.root).source(settings.assignment)
     with Grader.open(source, seed=settings.seed, unsandboxed=settings.unsandboxed) as grader:
         for one in found:
-            result = grade_found(grader, one)
+            result = grade_found(grader, one, earlier_result(one))
             write_result(result, source.assignment, settings.output)
             yield result
 
@@ -206,7 +240,7 @@ def _graded(found: Sequence[Found], settings: Settings) -> Iterator[SubmissionRe
 # -- workers ----------------------------------------------------------------------------------------------------------
 
 
-def _work(settings: Settings, pipe: Any) -> None:
+def _work(settings: Settings, shared: Path, pipe: Any) -> None:
     """A worker: takes one submission at a time from the pipe, writes its result, says it is done."""
 
     def loop(grader: Grader) -> None:
@@ -215,15 +249,17 @@ def _work(settings: Settings, pipe: Any) -> None:
             one = pipe.recv()
             if one is None:
                 return
-            result = grade_found(grader, one)
+            result = grade_found(grader, one, earlier_result(one))
             write_result(result, grader.assignment, settings.output)
             pipe.send(("done", replace(result, exercises=())))  # they are written: the whole would cost its way here
 
     try:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         source = Course(settings.root).source(settings.assignment)
-        grading_session(source, seed=settings.seed, unsandboxed=settings.unsandboxed, body=loop)
-    except (EOFError, BrokenPipeError, KeyboardInterrupt):
+        grading_session(source, seed=settings.seed, unsandboxed=settings.unsandboxed, body=loop, shared=shared)
+    except (EOFError, BrokenPipeError):
+        shutil.rmtree(shared, ignore_errors=True)  # who started us was killed, and cannot do it
+    except KeyboardInterrupt:
         pass
     except BaseException as problem:
         pipe.send(
@@ -243,18 +279,23 @@ class _Worker:
     task: Found | None = None
 
 
-def _start(settings: Settings) -> _Worker:
+def _start(settings: Settings, shared: Path) -> _Worker:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(settings, theirs), daemon=True)
+    process = context.Process(target=_work, args=(settings, shared, theirs), daemon=True)
     process.start()
     theirs.close()
     return _Worker(process, ours)
 
 
 def _in_workers(found: Sequence[Found], settings: Settings, jobs: int) -> Iterator[SubmissionResult]:
+    with tempfile.TemporaryDirectory(prefix="autograder-shared-", ignore_cleanup_errors=True) as shared:
+        yield from _by_workers(found, settings, jobs, Path(shared))
+
+
+def _by_workers(found: Sequence[Found], settings: Settings, jobs: int, shared: Path) -> Iterator[SubmissionResult]:
     waiting = list(reversed(found))
-    workers = [_start(settings) for _ in range(jobs)]
+    workers = [_start(settings, shared) for _ in range(jobs)]
     lost = 0
     tried: dict[str, int] = {}
     try:
@@ -279,7 +320,7 @@ def _in_workers(found: Sequence[Found], settings: Settings, jobs: int) -> Iterat
                     if lost > MOST_RESTARTS:
                         raise RunFailed("The grading processes end again and again. Run `autograder doctor`.")
                     if waiting:
-                        workers.append(_start(settings))
+                        workers.append(_start(settings, shared))
                     continue
                 if kind == "done":
                     lost = 0

@@ -37,9 +37,10 @@ WAIT_SECONDS = 120  # for the scheduler, and for its first worker
 
 @dataclass(frozen=True)
 class _Carried(Found):
-    """A submission that was read here, on its way to a worker."""
+    """A submission that was read here, on its way to a worker, with what an earlier run said of it."""
 
     data: bytes = b""
+    earlier: SubmissionResult | None = None
 
     def read(self) -> bytes:
         if self.reason:
@@ -155,7 +156,11 @@ def _carried(found: Found) -> _Carried:
         data, reason = found.read(), ""
     except Unreadable as problem:
         data, reason = b"", str(problem)
-    return _Carried(found.student, Path(), "", reason, tuple(found.flags), data)
+    from autograder.grading.class_run import earlier_result
+
+    return _Carried(
+        found.student, Path(), reason=reason, flags=tuple(found.flags), data=data, earlier=earlier_result(found)
+    )
 
 
 # -- in a worker ------------------------------------------------------------------------------------------------------
@@ -178,16 +183,20 @@ def _work(parcel: _Parcel, digest: str, found: Sequence[_Carried]) -> list[_Grad
         grader = _grader(parcel, digest)
         graded = []
         for one in found:
-            result = grade_found(grader, one)
+            result = grade_found(grader, one, one.earlier)
             graded.append(_Graded(replace(result, exercises=()), *texts_of(result, grader.assignment)))
         return graded
 
 
 def _grader(parcel: _Parcel, digest: str) -> Grader:
+    from distributed import get_worker
+
     if digest not in _graders:
         _graders.clear()
         _open.close()  # a worker holds one: that of the run before has no use
-        folder = Path(_open.enter_context(tempfile.TemporaryDirectory(prefix="autograder-course-")))
+        # In Dask's own folder for this worker: what a worker that was killed leaves there, Dask removes.
+        place = get_worker().local_directory
+        folder = Path(_open.enter_context(tempfile.TemporaryDirectory(prefix="autograder-course-", dir=place)))
         for name, data in parcel.files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)

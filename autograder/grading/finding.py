@@ -49,7 +49,8 @@ class NothingFound(Exception):
 class Found:
     """One student's submission, not read yet. reason: why it cannot be graded, "" where it may be.
 
-    path: the notebook; inside: its name within `path` where that is a zip.
+    path: the notebook; inside: its name within `path` where that is a zip. before: what an earlier run wrote of it,
+    of which parts may stay; None where there is no such run.
     """
 
     student: str
@@ -57,6 +58,7 @@ class Found:
     inside: str = ""
     reason: str = ""
     flags: Sequence[str] = field(default=())
+    before: Path | None = None
 
     def read(self) -> bytes:
         """The notebook's bytes. Raises `Unreadable`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,9 @@ import torch
 from autograder import collecting, notebooks, recordings, solved
 from autograder.checking import Rule
 from autograder.course import CourseError, Source, Variant
+from autograder.grading.basis import bases, stale_exercises
 from autograder.grading.judging import Evidence, judge_exercise, without_points
+from autograder.grading.sharing import Shared
 from autograder.grading.standing_in import source_for
 from autograder.language import _
 from autograder.notebooks import Cell, Submission, Unreadable
@@ -77,15 +80,20 @@ class Conduct:
 class Grader:
     """Grades submissions of one assignment with one seed. Use `Grader.open`, or `grading_session` for a class.
 
-    Holds the reference's replies and, as failures ask for them, those of the wrong answers.
+    Holds the reference's replies and, as failures ask for them, those of the wrong answers. shared: a folder in which
+    the graders of one run, of one source and seed, find what another of them has observed.
     """
 
-    def __init__(self, source: Source, rules: Sequence[Rule], sandbox: Sandbox, seed: int) -> None:
+    def __init__(
+        self, source: Source, rules: Sequence[Rule], sandbox: Sandbox, seed: int, shared: Path | None = None
+    ) -> None:
         self.source, self.assignment, self.seed = source, source.assignment, seed
+        self._shared = Shared(shared)
         self.rules, self._sandbox = rules, sandbox
         self.reference = list(solved.read_solved(source).cells)
         self._bank: dict[str, Sequence[WrongReplies]] = {}
         self._verdicts: dict[Hashable, ExerciseResult] = {}
+        self.bases = bases(source)
         self.recording = recordings.record(rules, seed, self._ask_reference)
         sandbox.give_plan(self.recording.plan)
 
@@ -121,19 +129,22 @@ class Grader:
     def wrong_replies(self, exercise: str) -> Sequence[WrongReplies]:
         """What each wrong answer of an exercise replies, observed once."""
         if exercise not in self._bank:
-            found = []
-            for variant in self.source.wrong:
-                if variant.exercise != exercise or variant.misconception is None:
-                    continue
-                evidence = self._observe(self.cells_with(variant), self.recording.positions([exercise]))
-                replies = {
-                    name: [reply for reply in got if reply is not None]
-                    for name, got in evidence.replies.items()
-                    if name.startswith(f"{exercise}/")
-                }
-                found.append(WrongReplies(self.source.misconceptions[variant.misconception], variant.name, replies))
-            self._bank[exercise] = found
+            bank = {
+                f"{exercise}.{variant.name}": variant
+                for variant in self.source.wrong
+                if variant.exercise == exercise and variant.misconception is not None
+            }
+            self._bank[exercise] = self._shared.all(list(bank), lambda name: self._replies_of(bank[name]))
         return self._bank[exercise]
+
+    def _replies_of(self, variant: Variant) -> WrongReplies:
+        evidence = self._observe(self.cells_with(variant), self.recording.positions([variant.exercise]))
+        replies = {
+            name: [reply for reply in got if reply is not None]
+            for name, got in evidence.replies.items()
+            if name.startswith(f"{variant.exercise}/")
+        }
+        return WrongReplies(self.source.misconceptions[str(variant.misconception)], variant.name, replies)
 
     def full_recording(self) -> Recording:
         """The recording with the replies of every wrong answer, as release writes it."""
@@ -172,15 +183,16 @@ class Grader:
             return self.ungradable(student, str(problem))
         return self.grade_bytes(student, data)
 
-    def grade_bytes(self, student: str, data: bytes) -> SubmissionResult:
-        """Grade a notebook's bytes."""
+    def grade_bytes(self, student: str, data: bytes, before: SubmissionResult | None = None) -> SubmissionResult:
+        """Grade a notebook's bytes. before: what an earlier run said of them; what it rests on may have changed."""
         started = time.monotonic()
         try:
             submission = notebooks.read(data, self.assignment)
         except Unreadable as problem:
-            return self.ungradable(student, str(problem))
+            return replace(self.ungradable(student, str(problem)), sha256=hashlib.sha256(data).hexdigest())
         conduct = Conduct()
-        exercises = self.judge(submission.cells, conduct)
+        kept = self._still_standing(submission, before) if before else {}
+        exercises = self.judge(submission.cells, conduct, kept)
         if self.assignment.choices.off_limits_cost:
             exercises = self._without_off_limits(submission, exercises)
         return SubmissionResult(
@@ -211,14 +223,24 @@ class Grader:
             seed=self.seed,
         )
 
-    def judge(self, cells: Sequence[Cell], conduct: Conduct | None = None) -> list[ExerciseResult]:
-        """Every exercise, judged by itself and, where a piece it needs lost points, with stand-ins as well."""
-        conduct = conduct or Conduct()
-        evidence = self._observe(cells, self.recording.positions(), conduct=conduct)
-        own = {exercise.name: self._judge(exercise.name, evidence) for exercise in self.assignment.exercises}
-        broken = {name for name, result in own.items() if result.score < result.max_score}
+    def judge(
+        self, cells: Sequence[Cell], conduct: Conduct | None = None, kept: Mapping[str, ExerciseResult] | None = None
+    ) -> list[ExerciseResult]:
+        """Every exercise, judged by itself and, where a piece it needs lost points, with stand-ins as well.
+
+        kept: results of exercises that are not to be judged again.
+        """
+        conduct, kept = conduct or Conduct(), kept or {}
+        asked = [name for name in self.assignment.by_name if name not in kept]
+        evidence = self._observe(cells, self.recording.positions(asked), conduct=conduct)
+        own = {name: kept[name] if name in kept else self._judge(name, evidence) for name in self.assignment.by_name}
+        broken = {
+            name for name, result in own.items() if result.score < result.max_score or result.judged_with != "own"
+        }
         results = dict(own)
         for name, result in own.items():
+            if name in kept:
+                continue
             needs = [need for need in self.assignment.calls_of(name) if need in broken]
             if not needs or result.score >= result.max_score or not self.source.stand_ins or not result.attempted:
                 continue
@@ -232,6 +254,21 @@ class Grader:
             if helped.score > result.score:
                 results[name] = helped
         return list(results.values())
+
+    def _still_standing(self, submission: Submission, before: SubmissionResult) -> dict[str, ExerciseResult]:
+        """The earlier results that still hold: of the same notebook, resting on the same things.
+
+        None holds where the submission's conduct was noted, or where one exercise's answer may cost others.
+        """
+        earlier = {result.name: result for result in before.exercises}
+        if (
+            (before.status, before.sha256, before.isolation) != ("graded", submission.sha256, self.isolation)
+            or self.assignment.choices.off_limits_cost
+            or not set(before.flags) <= set(self._flags(submission, Conduct()))
+        ):
+            return {}
+        stale = stale_exercises(earlier, self.bases, self.assignment)
+        return {name: earlier[name] for name in self.assignment.by_name if name not in stale}
 
     def _without_off_limits(self, submission: Submission, exercises: Sequence[ExerciseResult]) -> list[ExerciseResult]:
         """An exercise that calls what is off limits gets no points, as the instructor chose."""
@@ -259,7 +296,7 @@ class Grader:
         result = self._verdicts.pop(known, None) if digest is not None else None
         if result is None:
             result = judge_exercise(exercise, self.rules, self.recording, evidence, self.wrong_replies)
-            result = replace(result, judged_with=judged_with)
+            result = replace(result, judged_with=judged_with, judged_by=self.bases[name])
         if digest is not None:
             self._verdicts[known] = result  # now the youngest
             if len(self._verdicts) > MOST_KEPT:
@@ -413,12 +450,14 @@ def open_for(source: Source, *, unsandboxed: bool) -> Iterator[Sandbox]:
         yield sandbox
 
 
-def grading_session(source: Source, *, seed: int, unsandboxed: bool, body: Callable[[Grader], None]) -> None:
+def grading_session(
+    source: Source, *, seed: int, unsandboxed: bool, body: Callable[[Grader], None], shared: Path | None = None
+) -> None:
     """One pytest session, one sandbox, one grader: `body` holds the loop over submissions."""
 
     def run(rules: Sequence[Rule]) -> None:
         with open_for(source, unsandboxed=unsandboxed) as sandbox:
-            body(Grader(source, rules, sandbox, seed))
+            body(Grader(source, rules, sandbox, seed, shared))
 
     collecting.in_session(source.assignment, run)
 

@@ -16,7 +16,7 @@ from autograder.course import Assignment
 from autograder.exporting import csv_row, write_grades_csv
 from autograder.grading.likeness import for_the_student
 from autograder.pages.feedback import feedback_html
-from autograder.results import CheckResult, ExerciseResult, SubmissionResult
+from autograder.results import CheckResult, ExerciseResult, Move, SubmissionResult
 
 # What some file system refuses: its special characters, a point or blank at either end, half a character; and a
 # percent sign that would read as an escape.
@@ -116,7 +116,8 @@ def from_json(table: dict[str, Any]) -> SubmissionResult:
         ExerciseResult(**{**entry, "checks": tuple(CheckResult(**check) for check in entry["checks"])})
         for entry in table["exercises"]
     )
-    return SubmissionResult(**{**table, "exercises": exercises, "flags": tuple(table["flags"])})
+    moved = tuple(Move(**{**move, "why": tuple(move["why"])}) for move in table.get("moved", ()))
+    return SubmissionResult(**{**table, "exercises": exercises, "flags": tuple(table["flags"]), "moved": moved})
 
 
 def read_result(path: Path) -> SubmissionResult | None:
