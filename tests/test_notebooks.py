@@ -171,3 +171,15 @@ def test_only_calls_of_what_is_off_limits_are_flagged() -> None:
     ).cells
     names = ["nn.MultiheadAttention", "F.scaled_dot_product_attention"]
     assert notebooks.off_limits_calls(cells, names) == [("masks", "F.scaled_dot_product_attention")]
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ('check("split_heads")', True), ("check('a')\n", True), ("\ncheck();", True), ('check("a"); x = 1', False),
+        ('check("a")\ndef f(): pass', False), ('check("a", trace=True)', False), ("check(f())", False), ("", False),
+        ('check("a" if f() else "b")', False), ('recheck("a")', False),
+    ],
+)  # fmt: skip
+def test_a_cell_that_does_nothing_but_check_is_known(code: str, expected: bool) -> None:
+    assert notebooks.only_checks(code) is expected

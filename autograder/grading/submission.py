@@ -337,7 +337,11 @@ class Grader:
         stand_ins = self._stand_ins(replaced) if replaced else ""
         plan = self.recording.plan
         conduct = conduct or Conduct()
-        left_out = {i for i, cell in enumerate(cells) if cell.exercises and set(cell.exercises) <= set(replaced)}
+        left_out = {
+            i
+            for i, cell in enumerate(cells)
+            if (cell.exercises and set(cell.exercises) <= set(replaced)) or notebooks.only_checks(cell.source)
+        }
         deaths: dict[str, Death] = {}
         died_at: dict[str, int] = {}
         replies: dict[int, Reply] = {}
