@@ -102,6 +102,18 @@ def build(course: Course, folder: Path, name: str | None = None, *, nbgrader: bo
     return sorted(files)
 
 
+def many(source: Source, folder: Path, count: int) -> Path:
+    """A class of this size in a new folder, and a file that is no notebook. No two files are equal."""
+    solution = json.loads(json.dumps(solved.solved_notebook(source)))
+    whole = list(answers_of_the_class(source))
+    folder.mkdir()
+    for number in range(count):
+        answers = {name: f"{code}\n# {number}\n" for name, code in whole[number % len(whole)][1].items()}
+        (folder / f"s{number:05}.ipynb").write_text(json.dumps(with_answers(solution, answers)), encoding="utf-8")
+    (folder / "broken.ipynb").write_text("<html>Log in</html>", encoding="utf-8")
+    return folder
+
+
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description="Write a sample class.")

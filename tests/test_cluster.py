@@ -17,7 +17,6 @@ import sample_class
 from course_copies import copy_course
 from test_class_run import contents
 
-from autograder import solved
 from autograder.course import Course
 from autograder.grading import class_run
 from autograder.grading.finding import find
@@ -76,19 +75,6 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     made.close()
 
 
-def submissions(course: Course, folder: Path, count: int) -> Path:
-    source = course.source(NAME)
-    released = json.loads(json.dumps(solved.solved_notebook(source)))
-    whole = list(sample_class.answers_of_the_class(source))
-    folder.mkdir()
-    for number in range(count):
-        answers = {name: f"{code}\n# {number}\n" for name, code in whole[number % len(whole)][1].items()}
-        notebook = sample_class.with_answers(released, answers)
-        (folder / f"s{number:04}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
-    (folder / "broken.ipynb").write_text("<html>Log in</html>", encoding="utf-8")
-    return folder
-
-
 def graded(
     course: Course,
     folder: Path,
@@ -103,7 +89,7 @@ def graded(
 
 def compare_with_workers_killed(tmp_path: Path, cluster: Cluster, count: int) -> None:
     course = copy_course(tmp_path / "course")
-    folder = submissions(course, tmp_path / "class", count)
+    folder = sample_class.many(course.source(NAME), tmp_path / "class", count)
     alone = graded(course, folder, tmp_path / "alone")
     workers = [cluster.worker(), cluster.worker(), cluster.worker(restarted=True)]
     heard = 0
@@ -135,7 +121,7 @@ import os
 from autograder.grading import class_run
 _usual = class_run.grade_found
 def _grade_found(grader, found, before):
-    if found.student == "s0003":
+    if found.student == "s00003":
         os._exit(9)
     return _usual(grader, found, before)
 class_run.grade_found = _grade_found
@@ -145,7 +131,7 @@ class_run.grade_found = _grade_found
 @pytest.mark.long
 def test_a_poisonous_submission_ends_as_an_error_and_the_others_are_graded(tmp_path: Path, cluster: Cluster) -> None:
     course = copy_course(tmp_path / "course")
-    folder = submissions(course, tmp_path / "class", 6)
+    folder = sample_class.many(course.source(NAME), tmp_path / "class", 6)
     (tmp_path / "poison.py").write_text(POISON, encoding="utf-8")
     cluster.environment["DASK_DISTRIBUTED__WORKER__PRELOAD"] = "['poison']"
     for _worker in range(2):
@@ -156,7 +142,7 @@ def test_a_poisonous_submission_ends_as_an_error_and_the_others_are_graded(tmp_p
         found[result.student] = result.status
 
     graded(course, folder, tmp_path / "grades", cluster.address, tell)
-    assert found.pop("s0003") == "error" and found.pop("broken") == "ungradable"
+    assert found.pop("s00003") == "error" and found.pop("broken") == "ungradable"
     assert set(found.values()) == {"graded"} and len(found) == 5
 
 
@@ -165,6 +151,6 @@ def test_without_a_scheduler_it_is_said(tmp_path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(cluster, "WAIT_SECONDS", 1)
     course = copy_course(tmp_path / "course")
-    folder = submissions(course, tmp_path / "class", 1)
+    folder = sample_class.many(course.source(NAME), tmp_path / "class", 1)
     with pytest.raises(class_run.RunFailed, match="No scheduler answers"):
         graded(course, folder, tmp_path / "grades", "tcp://127.0.0.1:9")
