@@ -76,6 +76,13 @@ def test_a_computed_number_in_the_text_comes_from_code(page):
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_every_mask_says_what_true_means(page):
+    for _, code in code_cells(page):
+        masks = re.findall(r"^.*\b(?:torch\.bool|\.bool\(\)|[!=]= 0\)).*$", code, re.M)
+        assert all(re.search(r"# (True|False): may|device=\"meta\"", line) for line in masks), masks
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_code_cells_are_python(page):
     for _, code in code_cells(page):
         ast.parse(re.sub(r"^:tags:.*\n", "", code))
