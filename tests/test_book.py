@@ -88,6 +88,15 @@ def test_code_cells_are_python(page):
         ast.parse(re.sub(r"^:tags:.*\n", "", code))
 
 
+def test_every_screenshot_is_shown_and_light_and_can_be_taken_anew():
+    script = (BOOK / "_publish" / "screenshots.py").read_text(encoding="utf-8")
+    shown = {name for page in PAGES for name in re.findall(r"\]\(/book/_static/([\w-]+)\.png\)", source(page))}
+    assert shown == {path.stem for path in (BOOK / "_static").glob("*.png")} and len(shown) >= 4
+    for name in shown:
+        assert f'"{name}"' in script
+        assert (BOOK / "_static" / f"{name}.png").stat().st_size < 100_000
+
+
 def test_the_exercises_page_names_the_points_and_sections_of_the_notebook():
     notebook = ROOT / "exercises" / "multi_head_attention" / "multi_head_attention.ipynb"
     if not notebook.is_file():

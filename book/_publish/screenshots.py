@@ -27,7 +27,6 @@ from course_copies import copy_course, nbgrader, run  # noqa: E402
 NAME = "multi_head_attention"
 STUDENT = "sample-07"  # some exercises right, some wrong, each in a way that people know
 WRONG_SPLIT = "def split_heads(x, h):\n    B, T, d_model = x.shape\n    return x.view(B, h, T, d_model // h)\n"
-WIDTH = 930
 PATIENCE = 60  # seconds, for a Jupyter server to start
 
 
@@ -46,10 +45,10 @@ def panel_page(course, folder):
     """The learner's notebook with a wrong `split_heads`, run up to its check: the cell with the panel, as a page."""
     from nbclient import NotebookClient
     from nbconvert import HTMLExporter
-    from nbformat import from_dict
+    from nbformat import reads
 
     released = json.loads((course.released / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8"))
-    notebook = from_dict(sample_class.with_answers(released, {"split_heads": WRONG_SPLIT}))
+    notebook = reads(json.dumps(sample_class.with_answers(released, {"split_heads": WRONG_SPLIT})), 4)
     wanted = {"imports", "split_heads", "check-split_heads"}
     notebook.cells = [cell for cell in notebook.cells if cell.metadata.nbgrader.grade_id in wanted]
     NotebookClient(notebook, resources={"metadata": {"path": course.released / NAME}}).execute()
@@ -84,12 +83,14 @@ def jupyter_server(folder):
         server.wait(timeout=30)
 
 
-def take(browser, address, name, height, ready="body"):
-    """The top of a page as book/_static/NAME.png."""
-    tab = browser.new_page(viewport={"width": WIDTH, "height": height})
+def take(browser, address, name, height, ready="body", width=930, clicks=()):
+    """The top of a page as book/_static/NAME.png, after some clicks."""
+    tab = browser.new_page(viewport={"width": width, "height": height})
     tab.route("**/*", lambda route: route.continue_() if is_here(route.request.url) else route.abort())
     tab.goto(address)
     tab.wait_for_selector(ready)
+    for place in clicks:
+        tab.click(place)
     tab.wait_for_timeout(500)  # what fades in
     tab.screenshot(path=STATIC / f"{name}.png")
     tab.close()
@@ -111,7 +112,9 @@ def main():
         take(browser, (folder / "grades" / "students" / f"{STUDENT}.html").as_uri(), "feedback-page", 760)
         take(browser, (folder / "grades" / "report.html").as_uri(), "class-report", 900)
         with jupyter_server(folder) as address:
-            take(browser, f"{address}/formgrader/manage_submissions/{NAME}", "formgrader", 640, "table tbody a")
+            page = f"{address}/formgrader/manage_submissions/{NAME}"
+            broken_first = ["th:has-text('Status')"]
+            take(browser, page, "formgrader", 600, "table tbody a", 1080, broken_first)
 
 
 if __name__ == "__main__":
