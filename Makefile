@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
-.PHONY: help setup course release book publish-tree sample lab lint test test-long test-cuda bench clean
+.PHONY: help setup course release book publish-tree screenshots sample lab lint test test-long test-cuda bench clean
 
 help:
 	@echo "make course     set up, release, build the book, grade the sample class"
@@ -14,6 +14,7 @@ help:
 	@echo "make book       build the book; a warning is an error"
 	@echo "make book EDITION=solutions   the same with the solution line by line, for instructors: _build/solutions/"
 	@echo "make publish-tree   the public tree, fit to be a repository of its own: build/public/"
+	@echo "make screenshots   take the pictures of panels and pages that the book shows anew"
 	@echo "make lab        open the learners' notebook in JupyterLab"
 	@echo "make test-long  what is too dear for every change"
 	@echo "make bench      how fast each way of grading is, as ratios"
@@ -42,6 +43,9 @@ publish-tree: setup
 	@$(MAKE) --no-print-directory release
 	@$(MAKE) --no-print-directory book
 	python book/_publish/public_tree.py build/public
+
+screenshots: setup
+	python book/_publish/screenshots.py
 
 sample: setup
 	python tests/sample_class.py build/sample-class

@@ -76,9 +76,25 @@ def test_a_computed_number_in_the_text_comes_from_code(page):
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_every_mask_says_what_true_means(page):
+    for _, code in code_cells(page):
+        masks = re.findall(r"^.*\b(?:torch\.bool|\.bool\(\)|[!=]= 0\)).*$", code, re.M)
+        assert all(re.search(r"# (True|False): may|device=\"meta\"", line) for line in masks), masks
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_code_cells_are_python(page):
     for _, code in code_cells(page):
         ast.parse(re.sub(r"^:tags:.*\n", "", code))
+
+
+def test_every_screenshot_is_shown_and_light_and_can_be_taken_anew():
+    script = (BOOK / "_publish" / "screenshots.py").read_text(encoding="utf-8")
+    shown = {name for page in PAGES for name in re.findall(r"\]\(/book/_static/([\w-]+)\.png\)", source(page))}
+    assert shown == {path.stem for path in (BOOK / "_static").glob("*.png")} and len(shown) >= 4
+    for name in shown:
+        assert f'"{name}"' in script
+        assert (BOOK / "_static" / f"{name}.png").stat().st_size < 100_000
 
 
 def test_the_exercises_page_names_the_points_and_sections_of_the_notebook():
@@ -183,6 +199,23 @@ def address(site):
         yield where
 
 
+# What stands beyond the edge of the page or of a box, unless it is code or a table with a name in a box that the tab
+# key reaches.
+OUT_OF_SIGHT = """() => {
+    const edge = document.documentElement.clientWidth;
+    const mayScroll = (box) => box.tabIndex === 0 && (box.matches("pre") || box.ariaLabel);
+    const found = [];
+    for (const e of document.querySelectorAll("article *")) {
+        if (!e.checkVisibility() || e.closest("mjx-assistive-mml, svg")) continue;
+        const box = e.parentElement.closest("pre, .pst-scrollable-table-container, .figure-scroll");
+        const right = box ? Math.min(edge, box.getBoundingClientRect().right) : edge;
+        if (e.getBoundingClientRect().right > right + 1 && !(box && mayScroll(box)))
+            found.push(`${e.tagName} ${e.className}: ${e.textContent.trim().slice(0, 60)}`);
+    }
+    return found;
+}"""
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("width", [390, 1280])
@@ -199,8 +232,11 @@ def test_a_page_asks_no_other_host_and_raises_no_error_and_fits_its_width(browse
     )
     tab.goto(f"{address}/book/{page}.html")
     tab.wait_for_load_state("networkidle")
+    tab.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     assert complaints == []
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    tab.wait_for_timeout(400)  # the theme looks a little later which boxes scroll
+    assert tab.evaluate(OUT_OF_SIGHT) == []
     context.close()
 
 
@@ -222,6 +258,39 @@ def test_an_interactive_figure_answers_to_the_keyboard_and_says_what_changed(bro
     tab.keyboard.press("Space" if control.get_attribute("type") == "checkbox" else "ArrowRight")
     assert box.inner_html() != before
     assert box.locator("[aria-live]").inner_text() not in ("", said)
+    tab.close()
+
+
+# The status sentence of each state a figure can be put into.
+EVERY_STATE = """(box) => {
+    const sets = () => [...box.querySelectorAll("fieldset")];
+    const said = [];
+    function go(which) {
+        if (which === sets().length) return said.push(box.querySelector("[aria-live]").textContent);
+        const inputs = () => [...sets()[which].querySelectorAll("input")];
+        if (inputs()[0].type === "radio") {
+            inputs().forEach((_, at) => { inputs()[at].click(); go(which + 1); });
+        } else {
+            for (let bits = 0; bits < 2 ** inputs().length; bits++) {
+                inputs().forEach((input, at) => { if (input.checked !== Boolean((bits >> at) & 1)) input.click(); });
+                go(which + 1);
+            }
+        }
+    }
+    go(0);
+    return said;
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("page, name", INTERACTIVE)
+def test_each_state_of_a_figure_has_a_sentence_of_its_own(browser, address, page, name):
+    tab = browser.new_page()
+    tab.goto(f"{address}/book/{page}.html")
+    said = tab.locator(f'.interactive[data-figure="{name}"]').evaluate(EVERY_STATE)
+    assert len(said) == len(set(said)) >= 5
+    for sentence in said:
+        assert sentence.endswith(".") and not re.search(r"[{}]|and \d and|[Hh]eads \d (is|\.)|undefined", sentence)
     tab.close()
 
 

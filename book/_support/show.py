@@ -6,6 +6,9 @@ import torch
 from figures.drawing import HEADS
 from myst_nb import glue
 
+# The theme scrolls such a box, _ext/course_book/tables.py names it.
+BOX = '<div class="pst-scrollable-table-container table-box">'
+
 
 class Html:
     """Something that shows itself as HTML in the book and as plain text elsewhere."""
@@ -33,12 +36,11 @@ def cell(content):
 
 def table(head, *rows):
     """A table: `head` a list of words, each row a list of cells."""
-    top = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in head)
+    top = "".join(f'<th scope="col">{escape(name)}</th>' if name else "<td></td>" for name in head)
     body = "".join("<tr>" + "".join(cell(c) for c in row) + "</tr>" for row in rows)
     text = "\n".join(" | ".join(str(c) for c in row) for row in [head, *rows])
     return Html(
-        f'<div class="table-box" tabindex="0" role="region" aria-label="table">'
-        f'<table class="table"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>',
+        f'{BOX}<table class="table"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>',
         text,
     )
 
@@ -66,8 +68,7 @@ def grid(rows, head_of, row_names=None, col_names=None, caption="", digits=None)
     cap = f"<caption>{escape(caption)}</caption>" if caption else ""
     text = "\n".join(" ".join(show(v) for v in row) for row in rows)
     return Html(
-        f'<div class="table-box" tabindex="0" role="region" aria-label="{escape(caption) or "numbers"}">'
-        f'<table class="numbers">{cap}{"".join(out)}</table></div>',
+        f'{BOX}<table class="numbers">{cap}{"".join(out)}</table></div>',
         (caption + "\n" if caption else "") + text,
     )
 

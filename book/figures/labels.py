@@ -92,9 +92,9 @@ EN = {
         "choose_wrong": "view alone",
         "say_right": "Token {t}: each of the 4 heads gets 4 of its numbers, all in row {t}.",
         "say_wrong": "Token {t} is torn: its numbers lie in {where}.",
-        "where": "head {i} rows {rows}",
-        "where_one": "head {i} row {rows}",
-        "and": " and ",
+        "where": "head {i} (rows {rows})",
+        "where_one": "head {i} (row {rows})",
+        "list": "{rest} and {last}",
         "cell": "number {n}, of token {t}",
     },
     "mask_axes": {
@@ -127,11 +127,12 @@ EN = {
         "grows": "grows",
         "result": "masked scores: {shape}",
         "refused": "PyTorch refuses",
-        "say_right": "Right. The sentence axes meet, and every head gets the same mask.",
-        "say_differ": "An error: the mask's sentences stand under the heads.",
-        "say_equal": "No error, and wrong: head 0 gets the mask of sentence 0, head 1 that of sentence 1, in every sentence.",
-        "say_one": "Right by luck: the mask's batch axis is 1, so it fits everywhere.",
-        "say_single": "No error, and wrong: the head axis grows from 1 to 2.",
+        "say_right": "Mask {mask}, scores {scores}: right. Sentences meet sentences, and every head gets the same mask.",
+        "say_right_one": "Mask {mask}, scores {scores}: right. There is one mask for all sentences and all heads.",
+        "say_differ": "Mask {mask}, scores {scores}: an error. The mask's sentences stand under the heads.",
+        "say_equal": "Mask {mask}, scores {scores}: no error, and wrong. Head 0 gets the mask of sentence 0, head 1 that of sentence 1, in every sentence.",
+        "say_one": "Mask {mask}, scores {scores}: right by luck. The mask's batch axis is 1, so it fits everywhere.",
+        "say_single": "Mask {mask}, scores {scores}: no error, and wrong. The head axis grows from 1 to 2.",
     },
     "strides": {
         "alt": (
@@ -163,8 +164,10 @@ EN = {
         "bias": "bias",
         "output": "output",
         "choose": "heads that are on",
-        "say": "On: heads {heads}. Output: {output}.",
-        "say_none": "All heads off. Only the bias is left: {output}.",
+        "say": "Heads {heads} are on. Output: {output}.",
+        "say_one": "Only head {heads} is on. Output: {output}.",
+        "say_none": "All heads are off. Only the bias is left: {output}.",
+        "list": "{rest} and {last}",
     },
     "parity": {
         "alt": (

@@ -7,7 +7,18 @@ BOOK = Path(__file__).resolve().parents[2]
 if str(BOOK) not in sys.path:  # so that `figures` imports here as it does in the pages
     sys.path.insert(0, str(BOOK))
 
-from . import alt_text, bundle, drawings, fresh_cache, lighter_pages, notebooks, solutions_edition, sources, whole_book  # noqa: E402
+from . import (  # noqa: E402
+    alt_text,
+    bundle,
+    drawings,
+    fresh_cache,
+    lighter_pages,
+    notebooks,
+    solutions_edition,
+    sources,
+    tables,
+    whole_book,
+)
 
 
 def setup(app):
@@ -20,6 +31,7 @@ def setup(app):
         solutions_edition,
         notebooks,
         sources,
+        tables,
         whole_book,
     ):
         part.setup(app)

@@ -1,4 +1,4 @@
-"""Takes out of every page what this book has no use for, and gives it a theme without scripts.
+"""Takes out of every page what this book has no use for, or what is wrong, and gives it a theme without scripts.
 
 The theme brings 1.5 MB of icons as a script beside the icon font that it shows anyway, and
 Jupyter Book loads the live-code extension (thebe), which would fetch itself from another host.
@@ -9,6 +9,8 @@ import re
 MATH_SCRIPTS = re.compile(
     r'<script>window\.MathJax = .*?</script>|<script[^>]*src="[^"]*mathjax/startup\.js[^"]*"></script>'
 )
+# What it says and what a screen reader hears must agree: its words are "Search Ctrl+K", its label "Search".
+SEARCH_LABEL = re.compile(r'(<button class="btn search-button-field [^>]*?) aria-label="[^"]*"')
 ICON_SCRIPT = re.compile(r'<script[^>]*src="[^"]*scripts/fontawesome\.js[^"]*"[^>]*>\s*</script>')
 
 
@@ -25,7 +27,7 @@ def tidy(app, exception):
         return
     for page in app.builder.outdir.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        lighter = ICON_SCRIPT.sub("", text)
+        lighter = SEARCH_LABEL.sub(r"\1", ICON_SCRIPT.sub("", text))
         if 'class="math' not in text:  # Sphinx adds it to a page when a chapter below it has formulas
             lighter = MATH_SCRIPTS.sub("", lighter)
         lighter = lighter.replace('data-theme="auto"', 'data-theme="light"', 1)  # where no script sets it

@@ -29,6 +29,10 @@
   const fill = (template, values) =>
     template.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
 
+  // [0, 1, 3] -> "0, 1 and 3"; the template says "{rest} and {last}".
+  const list = (template, items) =>
+    items.length < 2 ? items.join("") : fill(template, { rest: items.slice(0, -1).join(", "), last: items.at(-1) });
+
   let groups = 0;
 
   // A row of native radio buttons: mouse, touch and arrow keys come with them.
@@ -77,7 +81,7 @@
     return el("table", { class: "numbers" }, [el("caption", { text: caption }), body]);
   }
 
-  const tools = { HEADS, el, svg, fill, choice, switches, announcer, numbers };
+  const tools = { HEADS, el, svg, fill, list, choice, switches, announcer, numbers };
   function register(name, build, functions) {
     builders[name] = build;
     arithmetic[name] = functions;

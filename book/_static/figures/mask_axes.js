@@ -36,7 +36,7 @@
       const scores = scoresShape(c), mask = maskShape(c, unsqueezed);
       const padded = Array(4 - mask.length).fill(null).concat(mask);
       const row = (name, cells) =>
-        t.el("tr", {}, [t.el("th", { scope: "row", text: name }), ...cells]);
+        t.el("tr", {}, [name ? t.el("th", { scope: "row", text: name }) : t.el("td"), ...cells]);
       const marks = padded.map((n, k) => {
         if (n === null) return "new";
         if (n !== scores[k] && n !== 1 && scores[k] !== 1) return "clash";
@@ -57,7 +57,9 @@
       result.textContent = common ? t.fill(labels.result, { shape: words(common) }) : labels.refused;
       const good = unsqueezed || chosen === "one";
       result.className = "figure-number " + (good ? "good" : "bad");
-      say.textContent = labels[unsqueezed ? "say_right" : "say_" + chosen];
+      const right = chosen === "one" ? "say_right_one" : "say_right";
+      say.textContent = t.fill(labels[unsqueezed ? right : "say_" + chosen],
+        { scores: words(scores), mask: words(mask) });
     }
 
     box.append(

@@ -35,8 +35,8 @@
     function sentence(rule) {
       if (kind === "right") return t.fill(labels.say_right, { t: token });
       const parts = where(rule, token).map(([i, rows]) =>
-        t.fill(rows.length > 1 ? labels.where : labels.where_one, { i, rows: rows.join(labels.and) }));
-      return t.fill(labels.say_wrong, { t: token, where: parts.join(", ") });
+        t.fill(rows.length > 1 ? labels.where : labels.where_one, { i, rows: t.list(labels.list, rows) }));
+      return t.fill(labels.say_wrong, { t: token, where: t.list(labels.list, parts) });
     }
 
     function show() {

@@ -33,7 +33,7 @@
         if (passed.includes(at)) td.classList.add("passed");
       });
       table.querySelector("tbody").prepend(
-        t.el("tr", {}, state.storage.map((_, at) => t.el("th", { scope: "col", text: passed.includes(at) ? "▼" : "" }))));
+        t.el("tr", {}, state.storage.map((_, at) => t.el("td", { class: "pointer", text: passed.includes(at) ? "▼" : "" }))));
       strip.replaceChildren(table);
       const possible = name === "heads" ? false : canJoin(state, 2);
       lamp.textContent = labels[name === "heads" ? "lamp_heads" : possible ? "lamp_on" : "lamp_off"];

@@ -33,7 +33,8 @@
       sums.replaceChildren(t.numbers(labels.sum, rows, (_, r) => (r < H ? (on[r] ? t.HEADS[r] : off) : null), names));
       const lit = on.flatMap((x, i) => (x ? [i] : []));
       if (speak) {
-        say.textContent = t.fill(lit.length ? labels.say : labels.say_none, { heads: lit.join(", "), output: output(on).join(", ") });
+        const words = [labels.say_none, labels.say_one][lit.length] || labels.say;
+        say.textContent = t.fill(words, { heads: t.list(labels.list, lit), output: output(on).join(", ") });
       }
     }
 
