@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from autograder.grading.finding import Found
 
 OK, SOME_FAILED, WRONG_USAGE = 0, 1, 2
+VISIBILITIES = ("visible", "after_due_date", "after_published", "hidden")  # Gradescope's words
 
 
 class WrongUsage(Exception):
@@ -94,7 +95,33 @@ def _parser() -> argparse.ArgumentParser:
     export = commands.add_parser("export", help="grades for the systems that instructors use")
     export.add_argument("folder", type=Path, metavar="DIR")
     export.add_argument("--to", required=True, choices=("csv", "canvas", "moodle", "gradescope"))
+    export.add_argument("--feedback", action="store_true", help="also the students' pages, as a zip that it takes")
+    export.add_argument(
+        "--submissions",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="PATH",
+        help="what the system handed out, as it was graded: its names hold the numbers by which it knows students",
+    )
+    export.add_argument("--roster", type=Path, metavar="CSV", help="the roster of that run, where it had one")
     export.set_defaults(run=_export)
+
+    package = commands.add_parser("package", help="the autograder that Gradescope runs, as the zip to upload there")
+    package.add_argument("system", choices=("gradescope",))
+    package.add_argument("--assignment", metavar="NAME")
+    package.add_argument(
+        "--visibility",
+        choices=VISIBILITIES,
+        default="visible",
+        help="when students see their results (default: at once)",
+    )
+    package.add_argument(
+        "--unsandboxed",
+        action="store_true",
+        help="where the container there cannot isolate, grade all the same, as a user who cannot read the course",
+    )
+    package.set_defaults(run=_package)
 
     verify = commands.add_parser("verify", help="prove the course: reference, stubs, wrong and right answers, leaks")
     verify.add_argument("--assignment", metavar="NAME")
@@ -332,16 +359,37 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from autograder.exporting import ExportError, export, read_grades_csv
+    from autograder.exporting import ExportError, export, read_grades_csv, write_moodle_worksheet
+    from autograder.feedback_zips import names_in, write_feedback
     from autograder.grading.class_run import assignment_of
+    from autograder.grading.finding import find
+    from autograder.grading.roster import read_roster
 
     assignment = assignment_of(options.folder, _course())
+    roster = read_roster(options.roster) if options.roster else None
     try:
-        print(
-            export(read_grades_csv(options.folder / "grades.csv"), options.to, options.folder, title=assignment.title)
-        )
+        found = find(options.submissions, assignment.name, roster) if options.submissions else []
+        names = names_in(found, options.to) if found and options.to != "csv" else {}
+        numbers = {student: name.number for student, name in names.items()}
+        rows = read_grades_csv(options.folder / "grades.csv")
+        print(export(rows, options.to, options.folder, title=assignment.title, numbers=numbers))
+        if options.to == "moodle" and numbers:
+            worksheet = options.folder / "export-moodle-worksheet.csv"
+            students = write_moodle_worksheet(rows, worksheet, numbers)
+            print(f"Wrote the assignment's grading worksheet, {students} students, to {worksheet}.")
+        if options.feedback:
+            print(write_feedback(options.folder, assignment, options.to, names))
     except ExportError as problem:
         raise WrongUsage(str(problem)) from None
+    return OK
+
+
+def _package(options: argparse.Namespace) -> int:
+    from autograder.gradescope.packaging import package
+
+    course = _course()
+    source = course.source(options.assignment)
+    print(package(course, source, unsandboxed=options.unsandboxed, visibility=options.visibility))
     return OK
 
 
