@@ -165,16 +165,20 @@ esac
 
 
 @LINUX
-def test_the_course_itself_gives_full_marks_there(
-    course: Course, source: Source, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    made = package(course, source, visibility="after_published")
-    tree = unpack(made.path, tmp_path)
-    results, said = tree.grade({"multi head attention (1).ipynb": notebook(source)})
-    assert results["score"] == made.points == sum(test["max_score"] for test in results["tests"])
-    assert results["visibility"] == "after_published" and results["stdout_visibility"] == "hidden"
-    assert {test["visibility"] for test in results["tests"]} == {"after_published"}
+def test_a_sound_submission_gets_full_marks_there(unpacked: Unpacked, second: Source) -> None:
+    results, said = unpacked.grade({"smoothing (1).ipynb": notebook(second), "notes.txt": b"hello"})
+    assert results["score"] == 10 == sum(test["max_score"] for test in results["tests"])
+    assert results["visibility"] == "visible" and results["stdout_visibility"] == "hidden"
     assert results["extra_data"]["isolation"] == "namespaces" and "Isolation: namespaces" in said
+
+
+@LINUX
+@pytest.mark.long
+def test_the_course_itself_gives_full_marks_there(course: Course, source: Source, tmp_path: Path) -> None:
+    made = package(course, source, visibility="after_published")
+    results, _said = unpack(made.path, tmp_path).grade({"multi head attention (1).ipynb": notebook(source)})
+    assert results["score"] == made.points == sum(test["max_score"] for test in results["tests"])
+    assert {results["visibility"]} == {test["visibility"] for test in results["tests"]} == {"after_published"}
 
 
 LOOKS_AROUND = """
@@ -211,11 +215,11 @@ def test_a_wrong_and_prying_submission_gets_what_it_earns_and_learns_nothing(
     prying = LOOKS_AROUND.format(course=str(unpacked.root / "source"), results=str(unpacked.root / "results"), parent=1)
     (wrong,) = (one for one in second.wrong if one.name == "sample_spread")
     results, said = unpacked.grade({f"{NAME}.ipynb": notebook(second, moving_average=prying, Standardize=wrong.code)})
-    assert 0 < results["score"] < 4
+    assert 0 < results["score"] <= 4
     outputs = " ".join(test["output"] for test in results["tests"])
     assert "FileNotFoundError" in outputs and "READ" not in outputs and "WROTE" not in outputs
     assert any("spread" in test["output"] for test in results["tests"] if test["tags"][0] == "Standardize")
-    assert all(test["status"] == "failed" for test in results["tests"] if test["tags"][0] == "moving_average")
+    assert sum(test["score"] for test in results["tests"] if test["tags"][0] == "moving_average") <= 1  # it loads
     assert "stand-ins" in said
 
 
@@ -257,6 +261,7 @@ def test_without_namespaces_nothing_is_graded_unless_the_instructor_chose_so(
     assert results["extra_data"]["isolation"] == "none" and "Isolation: none" in said
     assert results["score"] == 4  # with a stand-in for what it broke on purpose
     (output,) = {test["output"] for test in results["tests"] if "RuntimeError" in test["output"]}
-    assert "PermissionError READ " not in output and "READ " + str(tree.root / "source") not in output
-    assert "WROTE" not in output and output.count("REACHED") == 1  # the process that forked it, of its own user
+    assert (
+        "READ" not in output and "WROTE" not in output and output.count("REACHED") == 1
+    )  # the process that forked it, of its own user
     assert stat.S_IMODE((tree.root / "source").stat().st_mode) == 0o700

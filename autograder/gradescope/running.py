@@ -18,12 +18,12 @@ import shutil
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder import collecting
+from autograder import collecting, notebooks
 from autograder.course import Course, CourseError, Source
 from autograder.exporting import gradescope_results
 from autograder.gradescope.packaging import PACKAGE
@@ -31,6 +31,7 @@ from autograder.grading.class_run import draw_seed, grade_found
 from autograder.grading.finding import find_one
 from autograder.grading.submission import Grader
 from autograder.language import _
+from autograder.notebooks import Unreadable
 from autograder.observations import Job, Limits, Outcome
 from autograder.pages.verdict import verdict_text
 from autograder.results import SubmissionResult
@@ -72,19 +73,24 @@ def _results(root: Path) -> dict[str, Any]:
     choices = Choices(**json.loads((source_folder / PACKAGE).read_text(encoding="utf-8")))
     source = Course(source_folder / "course").source(choices.assignment)
     found = find_one(root / "submission", STUDENT, choices.assignment)
-    with _grader(source, source_folder, choices.unsandboxed) as grader:
+    try:
+        notebooks.read(found.read(), source.assignment)
+    except Unreadable as problem:
+        print(problem)
+        return _not_graded(str(problem))
+    with _grader(source, root, choices.unsandboxed) as grader:
         result = grade_found(grader, found)
     _tell(result, source)
     return gradescope_results(result, visibility=choices.visibility, chapter_link=source.assignment.chapter_link)
 
 
-def _not_graded() -> dict[str, Any]:
-    """For the student. The reason stands in what is printed, which instructors see."""
+def _not_graded(reason: str = "") -> dict[str, Any]:
+    """For the student. Where no reason is given it stands in what was printed, which instructors see."""
     sentence = _(
         "This submission could not be graded, and that is not your fault. It is not a zero: your instructor sees why."
     )
     return {
-        "output": sentence,
+        "output": reason or sentence,
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
@@ -101,7 +107,7 @@ def _tell(result: SubmissionResult, source: Source) -> None:
 
 
 @contextlib.contextmanager
-def _grader(source: Source, closed: Path, unsandboxed: bool) -> Iterator[Grader]:
+def _grader(source: Source, root: Path, unsandboxed: bool) -> Iterator[Grader]:
     """The grader for this container. Raises `NoIsolation` with what the instructor can do."""
     seed = draw_seed()
     with contextlib.ExitStack() as stack:
@@ -117,7 +123,7 @@ def _grader(source: Source, closed: Path, unsandboxed: bool) -> Iterator[Grader]
                     ).format(problem=problem)
                 ) from problem
             print(problem)
-            grader = stack.enter_context(_grader_with_other_user(source, closed, seed))
+            grader = stack.enter_context(_grader_with_other_user(source, root, seed))
         yield grader
 
 
@@ -171,17 +177,20 @@ class _GraderWithoutSecrets(Grader):
 
 
 @contextlib.contextmanager
-def _grader_with_other_user(source: Source, closed: Path, seed: int) -> Iterator[Grader]:
+def _grader_with_other_user(source: Source, root: Path, seed: int) -> Iterator[Grader]:
     user = unowned_id() if os.getuid() == 0 else None
     if user is None:
         raise NoIsolation(_("There is no other user to be: this must be run by root, as Gradescope does."))
     os.setgroups([])
-    closed.chmod(0o700)
+    closed = [root / "source", root / "results"]
+    for folder in closed:
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o700)
     resource.setrlimit(resource.RLIMIT_NPROC, (MOST_PROCESSES, MOST_PROCESSES))
-    with tempfile.TemporaryDirectory(prefix="probes-") as folder:
-        probes = Path(folder) / source.assignment.probes.name
+    with tempfile.TemporaryDirectory(prefix="probes-") as temporary:
+        probes = Path(temporary) / source.assignment.probes.name
         shutil.copyfile(source.assignment.probes, probes)
-        for path in (Path(folder), probes):
+        for path in (probes.parent, probes):
             path.chmod(0o755)
         rules = collecting.collect(source.assignment)
         with _OtherUser(probes, _limits(source), source.assignment.namespace, user) as sandbox:
@@ -196,11 +205,12 @@ def _limits(source: Source) -> Limits:
     return Limits(**chosen)
 
 
-def _require_closed(sandbox: Sandbox, closed: Path) -> None:
+def _require_closed(sandbox: Sandbox, folders: Sequence[Path]) -> None:
     """Asks the other user's own process. Raises `NoIsolation` where it can read the course after all."""
-    outcome = sandbox.run(Job([f"import os\nos.listdir({str(closed)!r})"], ()))
-    if outcome.death is not None or outcome.problems[0] is None or outcome.problems[0].kind != "PermissionError":
-        raise NoIsolation(_("Another user can read {folder} all the same, so nothing is graded.").format(folder=closed))
+    outcome = sandbox.run(Job([f"import os\nos.listdir({str(folder)!r})" for folder in folders], ()))
+    if outcome.death is not None or any(one is None or one.kind != "PermissionError" for one in outcome.problems):
+        names = ", ".join(map(str, folders))
+        raise NoIsolation(_("Another user can read {folders} all the same; nothing is graded.").format(folders=names))
 
 
 if __name__ == "__main__":
