@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from autograder.course import Assignment, Course, CourseError, Source
 from autograder.results import SubmissionResult
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from autograder.grading.finding import Found
 
 OK, SOME_FAILED, WRONG_USAGE = 0, 1, 2
+VISIBILITIES = ("visible", "after_due_date", "after_published", "hidden")  # Gradescope's words
 
 
 class WrongUsage(Exception):
@@ -30,7 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not (sys.argv[1:] if arguments is None else arguments):
         parser.print_help(sys.stderr)
         return WRONG_USAGE
-    options = parser.parse_args(arguments)
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        options.parser.refuse(unknown)
     from autograder.grading.finding import NothingFound
     from autograder.grading.roster import RosterError
     from autograder.notebooks import Unreadable
@@ -48,9 +52,61 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return SOME_FAILED
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says in one sentence what is wrong with a call, and what was probably meant."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.set_defaults(parser=self)
+        self._given: list[str] = []
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse has it."""
+        self._given = list(sys.argv[1:] if args is None else args)
+        return super().parse_known_args(args, namespace)
+
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+        """Ends the program over arguments that nothing takes."""
+        option = next((one.partition("=")[0] for one in unknown if one.startswith("-")), None)
+        if option is not None:
+            known = [name for name in self._option_string_actions if name.startswith("--")]
+            self._end(f"There is no option {option}.{_meant(option, known)}")
+        self._end(f"It takes no further argument: what is {unknown[0]}?")
+
+    def error(self, message: str) -> NoReturn:
+        """Ends the program. An option that is not known comes first: what is missing may be what it was to give."""
+        names = list(self._option_string_actions)
+        for one in self._given:
+            option = one.partition("=")[0]
+            if option.startswith("--") and len(option) > 2 and not any(name.startswith(option) for name in names):
+                self.refuse([option])
+        self._end(message[:1].upper() + message[1:] + ("" if message.endswith((".", "?")) else "."))
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        choices = None if action.choices is None else [str(choice) for choice in action.choices]
+        if choices is None or value in choices:
+            return
+        what = f"no {action.option_strings[-1] if action.option_strings else action.dest} {value}"
+        if isinstance(action, argparse._SubParsersAction):
+            what = f"no command {value}"
+        raise argparse.ArgumentError(None, f"There is {what}.{_meant(value, choices) or _one_of(choices)}")
+
+    def _end(self, sentence: str) -> NoReturn:
+        self.exit(WRONG_USAGE, f"{self.prog}: {sentence} `{self.prog} --help` says what there is.\n")
+
+
+def _meant(word: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(word, known, 1)
+    return f" Did you mean {near[0]}?" if near else ""
+
+
+def _one_of(choices: Sequence[str]) -> str:
+    return f" Expected one of {', '.join(choices)}."
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="autograder", description="Release, check and grade a course on PyTorch.")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    parser = _Parser(prog="autograder", description="Release, check and grade a course on PyTorch.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
 
     release = commands.add_parser("release", help="write exercises/ and the learners' zip in dist/")
     release.add_argument("--assignment", metavar="NAME")
@@ -98,7 +154,33 @@ def _parser() -> argparse.ArgumentParser:
     export = commands.add_parser("export", help="grades for the systems that instructors use")
     export.add_argument("folder", type=Path, metavar="DIR")
     export.add_argument("--to", required=True, choices=("csv", "canvas", "moodle", "gradescope"))
+    export.add_argument("--feedback", action="store_true", help="also the students' pages, as a zip that it takes")
+    export.add_argument(
+        "--submissions",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="PATH",
+        help="what the system handed out, as it was graded: its names hold the numbers by which it knows students",
+    )
+    export.add_argument("--roster", type=Path, metavar="CSV", help="the roster of that run, where it had one")
     export.set_defaults(run=_export)
+
+    package = commands.add_parser("package", help="the autograder that Gradescope runs, as the zip to upload there")
+    package.add_argument("system", choices=("gradescope",))
+    package.add_argument("--assignment", metavar="NAME")
+    package.add_argument(
+        "--visibility",
+        choices=VISIBILITIES,
+        default="visible",
+        help="when students see their results (default: at once)",
+    )
+    package.add_argument(
+        "--unsandboxed",
+        action="store_true",
+        help="where the container there cannot isolate, grade all the same, as a user who cannot read the course",
+    )
+    package.set_defaults(run=_package)
 
     verify = commands.add_parser("verify", help="prove the course: reference, stubs, wrong and right answers, leaks")
     verify.add_argument("--assignment", metavar="NAME")
@@ -112,19 +194,17 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("expected a number of 1 or more")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number of 1 or more, got {text}")
+    return int(text)
 
 
 def _seed(text: str) -> int:
     from autograder.grading.class_run import LARGEST_SEED
 
-    number = int(text)
-    if not 0 <= number < LARGEST_SEED:
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to {LARGEST_SEED - 1}")
-    return number
+    if not text.isdecimal() or int(text) >= LARGEST_SEED:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 to {LARGEST_SEED - 1}, got {text}")
+    return int(text)
 
 
 def _course() -> Course:
@@ -341,16 +421,37 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from autograder.exporting import ExportError, export, read_grades_csv
+    from autograder.exporting import ExportError, export, read_grades_csv, write_moodle_worksheet
+    from autograder.feedback_zips import names_in, write_feedback
     from autograder.grading.class_run import assignment_of
+    from autograder.grading.finding import find
+    from autograder.grading.roster import read_roster
 
     assignment = assignment_of(options.folder, _course())
+    roster = read_roster(options.roster) if options.roster else None
     try:
-        print(
-            export(read_grades_csv(options.folder / "grades.csv"), options.to, options.folder, title=assignment.title)
-        )
+        found = find(options.submissions, assignment.name, roster) if options.submissions else []
+        names = names_in(found, options.to) if found and options.to != "csv" else {}
+        numbers = {student: name.number for student, name in names.items()}
+        rows = read_grades_csv(options.folder / "grades.csv")
+        print(export(rows, options.to, options.folder, title=assignment.title, numbers=numbers))
+        if options.to == "moodle" and numbers:
+            worksheet = options.folder / "export-moodle-worksheet.csv"
+            students = write_moodle_worksheet(rows, worksheet, numbers)
+            print(f"Wrote the assignment's grading worksheet, {students} students, to {worksheet}.")
+        if options.feedback:
+            print(write_feedback(options.folder, assignment, options.to, names))
     except ExportError as problem:
         raise WrongUsage(str(problem)) from None
+    return OK
+
+
+def _package(options: argparse.Namespace) -> int:
+    from autograder.gradescope.packaging import package
+
+    course = _course()
+    source = course.source(options.assignment)
+    print(package(course, source, unsandboxed=options.unsandboxed, visibility=options.visibility))
     return OK
 
 

@@ -6,6 +6,9 @@
   grade.
 - Moodle reads any columns; while importing, the instructor says which one names the user (user name, ID number or
   email) and which grade item each other column is. A row whose user is unknown refuses the whole file.
+- An assignment of Moodle's also reads its grading worksheet, which names a participant by the number that stands in
+  the names of what Moodle handed out: the columns Identifier, Grade and "Last modified (grade)". A grade that is
+  newer there stays, unless the instructor ticks that it may be overwritten.
 - Gradescope reads one `results.json` per submission, as its autograder specification describes it.
 
 So only graded submissions leave for Canvas, Moodle and Gradescope: nothing there says "not graded" without touching a
@@ -30,6 +33,8 @@ from urllib.parse import quote
 
 from autograder.language import _, count
 from autograder.results import SubmissionResult
+
+ChapterLink = Callable[[str], "tuple[str, str]"]
 
 FIRST_COLUMNS = ("student", "status", "score", "max_score")
 LAST_COLUMNS = ("flags", "reason")
@@ -88,7 +93,7 @@ def csv_row(result: SubmissionResult, exercise_names: Sequence[str]) -> dict[str
 
 
 @contextmanager
-def _whole_file(path: Path) -> Iterator[IO[bytes]]:
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """A file that is there when everything is written, and else as it was before. Raises `ExportError`."""
     beside = path.with_name(f".writing-{os.getpid()}-{path.name}")
     try:
@@ -107,7 +112,7 @@ def _whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 def _write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """A CSV file of defused cells, in UTF-8, written whole."""
-    with _whole_file(path) as file:
+    with whole_file(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="")
         writer = csv.writer(text, lineterminator="\n")
         for row in chain([header], rows):
@@ -170,31 +175,44 @@ def _exercises(row: Mapping[str, str]) -> list[str]:
     return [column for column in row if column not in FIRST_COLUMNS and column not in LAST_COLUMNS]
 
 
-def _write_csv(rows: Sequence[Mapping[str, str]], path: Path, title: str) -> None:
+Numbers = Mapping[str, str]  # what a system calls a student by
+
+
+def _write_csv(rows: Sequence[Mapping[str, str]], path: Path, title: str, numbers: Numbers) -> None:
     write_grades_csv(rows, path)
 
 
-def _write_canvas(rows: Sequence[Mapping[str, str]], path: Path, title: str) -> None:
+def _write_canvas(rows: Sequence[Mapping[str, str]], path: Path, title: str, numbers: Numbers) -> None:
     worth = next((row["max_score"] for row in rows), "")
     header = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title]
-    students = ([row["student"], "", "", row["student"], "", row["score"]] for row in rows)
+    students = ([row["student"], numbers.get(row["student"], ""), "", row["student"], "", row["score"]] for row in rows)
     _write_table(path, header, [["    Points Possible", "", "", "", "", worth], *students])
 
 
-def _write_moodle(rows: Sequence[Mapping[str, str]], path: Path, title: str) -> None:
+def write_moodle_worksheet(rows: Iterable[Mapping[str, str]], path: Path, numbers: Numbers) -> int:
+    """The grading worksheet of an assignment of Moodle's. Returns for how many. Raises `ExportError`."""
+    graded = [row for row in rows if row["student"] in numbers and row["status"] == "graded"]
+    header = ["Identifier", "Full name", "Grade", "Last modified (grade)"]
+    _write_table(
+        path, header, ([f"Participant {numbers[row['student']]}", row["student"], row["score"], ""] for row in graded)
+    )
+    return len(graded)
+
+
+def _write_moodle(rows: Sequence[Mapping[str, str]], path: Path, title: str, numbers: Numbers) -> None:
     names = _exercises(rows[0]) if rows else []
     header = ["Username", title, *(f"{title}: {name}" for name in names)]
     _write_table(path, header, ([row["student"], row["score"], *(row[name] for name in names)] for row in rows))
 
 
-def _folder_name(student: str) -> str:
+def folder_name(student: str) -> str:
     """The student as a folder in an archive: one part of a path, which no student can make another's or a parent's."""
     safe = quote(student, safe=" ()+,-=@[]_{}~")
     return "%2E" + safe[1:] if safe.startswith(".") else safe or "%00"
 
 
-def _write_gradescope(rows: Sequence[Mapping[str, str]], path: Path, title: str) -> None:
-    with _whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+def _write_gradescope(rows: Sequence[Mapping[str, str]], path: Path, title: str, numbers: Numbers) -> None:
+    with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for row in rows:
             results: dict[str, Any] = {
                 "score": float(row["score"]),
@@ -210,12 +228,12 @@ def _write_gradescope(rows: Sequence[Mapping[str, str]], path: Path, title: str)
                     if row[name]
                 ],
             }
-            member = zipfile.ZipInfo(f"{_folder_name(row['student'])}/results.json")
+            member = zipfile.ZipInfo(f"{folder_name(row['student'])}/results.json")
             member.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(member, json.dumps(results, ensure_ascii=True, indent=1))
 
 
-_WRITERS: Mapping[str, Callable[[Sequence[Mapping[str, str]], Path, str], None]] = {
+_WRITERS: Mapping[str, Callable[[Sequence[Mapping[str, str]], Path, str, Numbers], None]] = {
     "csv": _write_csv,
     "canvas": _write_canvas,
     "moodle": _write_moodle,
@@ -223,11 +241,19 @@ _WRITERS: Mapping[str, Callable[[Sequence[Mapping[str, str]], Path, str], None]]
 }
 
 
-def export(rows: Iterable[Mapping[str, str]], to: str, destination: Path, *, title: str = "") -> Exported:
+def export(
+    rows: Iterable[Mapping[str, str]],
+    to: str,
+    destination: Path,
+    *,
+    title: str = "",
+    numbers: Numbers | None = None,
+) -> Exported:
     """Write grades for another system. Raises `ExportError`.
 
     rows: those of `grades.csv`. destination: the file to write, or the folder for `export-TARGET.csv` (or `.zip`).
-    title: the assignment as that system calls it; for Canvas "Title (number)" is surest.
+    title: the assignment as that system calls it; for Canvas "Title (number)" is surest. numbers: what the system
+    calls students by, where that is known.
     """
     if to not in _WRITERS:
         raise ExportError(
@@ -255,14 +281,20 @@ def export(rows: Iterable[Mapping[str, str]], to: str, destination: Path, *, tit
     path = (
         destination / f"export-{to}{'.zip' if to == 'gradescope' else '.csv'}" if destination.is_dir() else destination
     )
-    _WRITERS[to](kept, path, title or _("Assignment"))
+    _WRITERS[to](kept, path, title or _("Assignment"), numbers or {})
     return Exported(path, len(kept), tuple(left_out))
 
 
-def gradescope_results(result: SubmissionResult) -> dict[str, Any]:
+def gradescope_results(
+    result: SubmissionResult, *, visibility: str = "visible", chapter_link: ChapterLink | None = None
+) -> dict[str, Any]:
     """One submission as Gradescope's `results.json`, for an autograder that runs there: one test per rule.
 
-    A submission without a score has no tests and says why: Gradescope then waits for the instructor instead of a zero.
+    result: with those flags alone that its student may read. visibility: when students see it, in Gradescope's words.
+    chapter_link: as for the panel.
+
+    A submission without a score has no tests and says why at once: Gradescope then waits for the instructor instead of
+    a zero, and whoever handed in the wrong file can hand in another.
     """
     if result.status != "graded" or result.score is None:
         return {
@@ -274,7 +306,9 @@ def gradescope_results(result: SubmissionResult) -> dict[str, Any]:
     tests: list[dict[str, Any]] = []
     for i, exercise in enumerate(result.exercises, 1):
         for j, check in enumerate(exercise.checks, 1):
-            output = [check.says, check.message, check.hint] if check.status != "passed" else [check.message]
+            output = [check.message]
+            if check.status != "passed":
+                output = [check.says, check.message, check.hint, check.narrows, _reread(check.chapter, chapter_link)]
             tests.append(
                 {
                     "name": _("{exercise}: {rule}").format(exercise=exercise.name, rule=check.rule or check.name),
@@ -285,19 +319,29 @@ def gradescope_results(result: SubmissionResult) -> dict[str, Any]:
                     "status": "passed" if check.status == "passed" else "failed",
                     "output": "\n\n".join(part for part in output if part),
                     "output_format": "text",
-                    "visibility": "visible",
+                    "visibility": visibility,
                     "tags": [exercise.name, check.stage],
                 }
             )
+    points = _("{earned} of {worth} points.").format(earned=_points(result.score), worth=_points(result.max_score))
     return {
         "score": result.score,
         "execution_time": round(result.seconds, 2),
-        "output": _("{earned} of {worth} points.").format(
-            earned=_points(result.score), worth=_points(result.max_score)
-        ),
+        "output": "\n\n".join([points, *result.flags]),
         "output_format": "text",
-        "visibility": "visible",
+        "visibility": visibility,
         "stdout_visibility": "hidden",
-        "extra_data": {"seed": result.seed, "sha256": result.sha256},
+        "extra_data": {"seed": result.seed, "sha256": result.sha256, "isolation": result.isolation},
         "tests": tests,
     }
+
+
+def _reread(chapter: str, chapter_link: ChapterLink | None) -> str:
+    if not chapter or chapter_link is None:
+        return ""
+    title, url = chapter_link(chapter)
+    return (
+        _("Reread {chapter}: {url}").format(chapter=title, url=url)
+        if url
+        else _("Reread {chapter}.").format(chapter=title)
+    )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import page_samples as samples
 import pytest
+from gradescope_format import conforms
 
 from autograder.exporting import (
     ExportError,
@@ -137,36 +138,6 @@ def test_moodle_gets_one_column_that_names_the_user_and_a_grade_item_each(tmp_pa
     assert header == ["Username", "MHA", "MHA: split_heads", "MHA: MultiHeadedAttention", "MHA: masks"]
     assert students[0] == ["ada", "22", "4", "18", ""]
     assert len(students) == 2
-
-
-# The fields of results.json and the values that Gradescope's autograder specification allows.
-TOP = {
-    "score": (int, float), "execution_time": (int, float), "output": str, "output_format": str,
-    "test_output_format": str, "test_name_format": str, "visibility": str, "stdout_visibility": str,
-    "extra_data": dict, "tests": list, "leaderboard": list,
-}  # fmt: skip
-TEST = {
-    "score": (int, float), "max_score": (int, float), "status": str, "name": str, "name_format": str, "number": str,
-    "output": str, "output_format": str, "tags": list, "visibility": str, "extra_data": dict,
-}  # fmt: skip
-ALLOWED = {
-    "visibility": {"hidden", "after_due_date", "after_published", "visible"},
-    "stdout_visibility": {"hidden", "after_due_date", "after_published", "visible"},
-    "output_format": {"text", "html", "simple_format", "md", "ansi"},
-    "name_format": {"text", "html", "simple_format", "md", "ansi"},
-    "status": {"passed", "failed"},
-}
-
-
-def conforms(results: dict[str, object]) -> None:
-    """Holds the results against Gradescope's documented format."""
-    tests = results["tests"]
-    assert isinstance(tests, list)
-    for table, fields in [(results, TOP), *((test, TEST) for test in tests)]:
-        for key, value in table.items():
-            assert isinstance(value, fields[key]), key
-            assert value in ALLOWED.get(key, {value} if not isinstance(value, (dict, list)) else [value]), key
-    assert "score" in results or all("score" in test for test in tests)
 
 
 def test_gradescope_gets_one_documented_file_per_student(tmp_path: Path) -> None:

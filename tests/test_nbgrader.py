@@ -5,7 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-from collections.abc import Callable
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -469,3 +475,59 @@ def test_a_broken_course_stops_nbgrader_with_a_sentence(built: Path, tmp_path: P
     done = nbgrader(tmp_path, "generate_assignment", NAME, expected=1)
     assert "assignment.toml is not valid TOML" in done.said
     assert "Traceback" not in done.said
+
+
+def test_a_broken_course_leaves_a_jupyter_server_alive_and_grades_nothing(built: Path, tmp_path: Path) -> None:
+    course = copy_course(tmp_path, built)
+    settings = course.root / "solutions" / NAME / "assignment.toml"
+    settings.write_text(settings.read_text().replace("points = 6", "points = "))
+    handed_in = tmp_path / "submitted" / "ada" / NAME / f"{NAME}.ipynb"
+    handed_in.parent.mkdir(parents=True)
+    evil = tmp_path / "it-ran"
+    cells = [code(f"open({str(evil)!r}, 'w')")]
+    handed_in.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}))
+    with jupyter_server(tmp_path) as (ask, log):
+        assert ask("GET", "api/status")["connections"] == 0
+        for step in ("assignment/smoothing/assign", "submission/smoothing/ada/autograde"):
+            answer = ask("POST", f"formgrader/api/{step}")
+            assert answer["success"] is False and "assignment.toml is not valid TOML" in answer["log"], answer
+        assert ask("GET", "api/status")["connections"] == 0
+        assert "assignment.toml is not valid TOML" in log.read_text(encoding="utf-8")
+    assert not evil.exists()
+    assert not (tmp_path / "autograded" / "ada" / NAME / f"{NAME}.ipynb").exists()
+    released = f"exercises/{NAME}/{NAME}.ipynb"
+    assert (tmp_path / released).read_bytes() == (built / released).read_bytes()
+
+
+@contextmanager
+def jupyter_server(folder: Path) -> Iterator[tuple[Callable[[str, str], Any], Path]]:
+    """A server with the formgrader in a folder: what asks it for JSON, and its log."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = folder / "server.log"
+    command = [
+        sys.executable, "-m", "jupyter", "server", "--no-browser", "--allow-root", f"--port={port}", "--port-retries=0",
+        "--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True",
+        "--ServerApp.jpserver_extensions={'nbgrader.server_extensions.formgrader': True}",
+    ]  # fmt: skip
+
+    def ask(method: str, path: str) -> Any:
+        data = b"" if method == "POST" else None
+        request = urllib.request.Request(f"http://127.0.0.1:{port}/{path}", method=method, data=data)
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            return json.load(reply)
+
+    with log.open("wb") as file:
+        server = subprocess.Popen(command, cwd=folder, stdout=file, stderr=file)
+    try:
+        for _second in range(300):
+            with suppress(OSError):
+                ask("GET", "api/status")
+                break
+            assert server.poll() is None, log.read_text(encoding="utf-8")
+            time.sleep(0.1)
+        yield ask, log
+    finally:
+        server.terminate()
+        server.wait(timeout=20)

@@ -7,6 +7,7 @@ import io
 import itertools
 import re
 import tracemalloc
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import page_samples as samples
@@ -326,6 +327,16 @@ def test_a_report_hides_names_everywhere() -> None:
     page = report(*students, hide_names=True)
     assert not re.search(r"student-\d{5}|Ännchen", html.unescape(page))
     assert "Student 1" in page
+
+
+def test_a_report_hides_a_name_in_what_is_said_of_another() -> None:
+    flags = ("The answers equal those of Ben Ali, eve.", "Handed in as eve_40901_700001_x.ipynb, never by evelyn.")
+    students = [replace(samples.graded("ada", [samples.full()]), flags=flags)]
+    students += [samples.graded(name, [samples.full()]) for name in ("Ben Ali", "Ben", "eve")]
+    said = Markup(report(*students, hide_names=True)).text
+    assert re.search(r"equal those of Student \d, Student \d\.", said)
+    assert re.search(r"Handed in as Student \d_40901_700001_x.ipynb, never by evelyn", said)
+    assert "Ben" not in said and "eve " not in said
 
 
 def test_a_report_finds_rules_that_separate_well_and_badly() -> None:

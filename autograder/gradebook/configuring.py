@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from nbgrader.apps import NbGrader
+from traitlets.config import Application
+
 from autograder.course import Course
 from autograder.release import refresh_source, source_folder
 
@@ -22,9 +25,11 @@ def put_environment_first() -> None:
 def configure(c: Any, root: Path) -> None:
     """Set nbgrader's configuration object `c` for the course in `root`, and bring its source folder up to date.
 
-    `submitted/`, `autograded/`, `feedback/` and `gradebook.db` stand in `root`, as in every course of nbgrader's. Ends
-    the program with a sentence where the course's own files are wrong: without our settings nbgrader would run what
-    was handed in unprotected.
+    `submitted/`, `autograded/`, `feedback/` and `gradebook.db` stand in `root`, as in every course of nbgrader's.
+
+    Where the course's own files are wrong, one of nbgrader's commands ends with a sentence: without our settings it
+    would run what was handed in unprotected. A Jupyter server says the sentence and goes on, since its formgrader is
+    not all that people have open in it; there, releasing and grading refuse with that sentence.
     """
     put_environment_first()
     root = root.resolve()
@@ -56,7 +61,24 @@ def configure(c: Any, root: Path) -> None:
             name: _beside_notebook(refresh_source(course, source)) for name, source in course.sources.items()
         }
     except Exception as problem:  # nbgrader only logs what its settings raise, and goes on without them
-        raise SystemExit(f"autograder: {problem}") from None
+        if not _in_server():
+            raise SystemExit(f"autograder: {problem}") from None
+        Application.instance().log.error("autograder: %s Until that is mended nothing is released or graded.", problem)
+        refuse(c, str(problem))
+
+
+def _in_server() -> bool:
+    return Application.initialized() and not isinstance(Application.instance(), NbGrader)
+
+
+def refuse(c: Any, reason: str) -> None:
+    """Have releasing and grading refuse, with the reason."""
+    step = "autograder.gradebook.refusing.Refuse"
+    c.Refuse.reason = reason
+    c.GenerateAssignment.preprocessors = [step]
+    c.Autograde.exporter_class = "nbconvert.exporters.NotebookExporter"
+    c.Autograde.sanitize_preprocessors = c.Autograde.autograde_preprocessors = [step]
+    c.Autograde.pop("pre_convert_hook", None)
 
 
 def _beside_notebook(folder: Path) -> list[str]:

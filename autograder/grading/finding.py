@@ -31,6 +31,8 @@ SUBMITTED = "submitted"  # nbgrader's folder: submitted/STUDENT/ASSIGNMENT/
 METADATA = "submission_metadata.yml"  # Gradescope's list of who handed in what
 LARGEST_METADATA = 64 << 20
 
+NO_NOTEBOOK = _("What the student handed in holds no notebook.")
+
 # The numbers have at least three digits, so that a notebook someone called exam_2_1_final keeps its whole name.
 _CANVAS = re.compile(r"(?P<name>[^_/]+)(?P<late>_LATE)?_(?P<number>\d{3,})_(?P<turn>\d{3,})_(?P<original>.+)")
 _CANVAS_ANONYMOUS = re.compile(
@@ -143,6 +145,12 @@ def find(paths: Iterable[Path], assignment: str, roster: Roster | None = None) -
     return found
 
 
+def find_one(folder: Path, student: str, assignment: str) -> Found:
+    """The submission of one student, to whom every file below the folder belongs. It says itself what is wrong."""
+    files, _folders = _walk(folder) if folder.is_dir() else ([], [])
+    return _of_student(student, files, assignment)
+
+
 def _named(handed: Sequence[_Handed], roster: Roster | None) -> Iterator[_Handed]:
     """Each with the student's name: the roster's, or the system's, with its number where two share a name."""
     numbers: dict[str, set[str]] = {}
@@ -249,11 +257,7 @@ def _by_student(
             without[handed.found.student, handed.number] = handed
     for who, handed in without.items():
         if who not in notebooks:
-            yield replace(handed, found=_without_notebook(handed.found.student))
-
-
-def _without_notebook(student: str) -> Found:
-    return Found(student, Path(), reason=_("What the student handed in holds no notebook."))
+            yield replace(handed, found=replace(handed.found, reason=NO_NOTEBOOK))
 
 
 def _loose(file: _File) -> _Handed | None:
@@ -362,6 +366,40 @@ def _people(entry: Mapping[Any, Any]) -> Sequence[_Person]:
     return people
 
 
+# -- as a system knows it ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SystemName:
+    """How the system that handed a submission out calls it.
+
+    system: "canvas", "moodle" or "gradescope". number: the student's with Canvas and Moodle, the submission's with
+    Gradescope. name: the student's. stem: the whole name of the file or folder, without the notebook's ending.
+    """
+
+    system: str
+    number: str
+    name: str
+    stem: str
+
+
+def system_name(found: Found) -> SystemName | None:
+    """What Canvas, Moodle or Gradescope called a submission that `find` has found; None where none of them named it."""
+    parts = PurePosixPath(found.inside).parts if found.inside else found.path.parts
+    for part in reversed(parts):
+        stem = part[: -len(NOTEBOOK)] if part.lower().endswith(NOTEBOOK) else part
+        match = _MOODLE.fullmatch(stem)
+        if match is not None:
+            return SystemName("moodle", match["number"], match["name"], stem)
+        match = _GRADESCOPE.fullmatch(stem)
+        if match is not None:
+            return SystemName("gradescope", match["number"], "", stem)
+        match = (_CANVAS.fullmatch(stem) or _CANVAS_ANONYMOUS.fullmatch(stem)) if part is parts[-1] else None
+        if match is not None:
+            return SystemName("canvas", match["number"], match["name"], stem)
+    return None
+
+
 # -- which one counts -------------------------------------------------------------------------------------------------
 
 
@@ -369,15 +407,14 @@ def _of_student(student: str, files: Sequence[_File], assignment: str) -> Found:
     """The student's one notebook: the one named as released counts, and a flag names the others."""
     notebooks = [file for file in files if file.is_notebook and ".ipynb_checkpoints" not in file.parts]
     if not notebooks:
-        return Found(student, Path(), reason="The student's folder holds no notebook.")
+        return Found(student, *_place(files), reason=NO_NOTEBOOK)
     named = [file for file in notebooks if file.stem == assignment]
     chosen = named[0] if named else notebooks[0]
     others = [file.name for file in notebooks if file is not chosen]
     if others and not named:
         names = " and ".join(file.name for file in notebooks)
-        return Found(
-            student, Path(), reason=f"The student handed in {names}, and neither is named {assignment}{NOTEBOOK}."
-        )
+        reason = f"The student handed in {names}, and neither is named {assignment}{NOTEBOOK}."
+        return Found(student, *_place(notebooks), reason=reason)
     flags = [f"Another notebook was handed in and not graded: {', '.join(others)}."] if others else []
     return Found(student, chosen.path, chosen.inside, flags=flags)
 
@@ -418,7 +455,11 @@ def _counted(student: str, handed: Sequence[_Handed], assignment: str) -> Found:
                 )
             return replace(last.found, flags=tuple(flags))
     names = " and ".join(str(one.found.path / one.found.inside) for one in handed)
-    return Found(student, Path(), reason=f"Two notebooks were handed in for this student: {names}.")
+    return replace(handed[-1].found, reason=f"Two notebooks were handed in for this student: {names}.", flags=())
+
+
+def _place(files: Sequence[_File]) -> tuple[Path, str]:
+    return (files[-1].path, files[-1].inside) if files else (Path(), "")
 
 
 def _where(found: Found) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import mean, median
 
@@ -196,16 +196,38 @@ class _Class:
         )
 
     def hide_names(self) -> None:
-        """Numbers for names, also where a reason or a flag holds the name. The numbers follow no order."""
+        """Numbers for names, also where a reason or a flag holds somebody's. The numbers follow no order."""
         numbers = list(range(1, len(self.students) + 1))
         random.SystemRandom().shuffle(numbers)
-        for student, given in zip(self.students, numbers, strict=True):
-            label = _("Student {number}").format(number=given)
-            name = student.name
-            if len(name) > 1:
-                student.reason = student.reason.replace(name, label)
-                student.flags = tuple(flag.replace(name, label) for flag in student.flags)
-            student.name = label
+        labels = {
+            student.name: _("Student {number}").format(number=given)
+            for student, given in zip(self.students, numbers, strict=True)
+        }
+        lengths = sorted({len(name) for name in labels if len(name) > 1}, reverse=True)
+        for student in self.students:
+            student.reason = _relabelled(student.reason, labels, lengths)
+            student.flags = tuple(_relabelled(flag, labels, lengths) for flag in student.flags)
+            student.name = labels[student.name]
+
+
+def _relabelled(text: str, labels: Mapping[str, str], lengths: Sequence[int]) -> str:
+    """The text with a label for each name in it, the longest first. lengths: those that names have."""
+    pieces = []
+    start = 0
+    while start < len(text):
+        length = 0
+        if not (start and text[start - 1].isalnum()):
+            length = next(
+                (
+                    n
+                    for n in lengths
+                    if text[start : start + n] in labels and not text[start + n : start + n + 1].isalnum()
+                ),
+                0,
+            )
+        pieces.append(labels[text[start : start + length]] if length else text[start])
+        start += length or 1
+    return "".join(pieces)
 
 
 def _distribution(shares: Sequence[float]) -> list[_Bar]:

@@ -1,0 +1,1 @@
+"""The autograder package that Gradescope runs: `packaging.py` makes the zip here, `running.py` grades there."""
