@@ -41,6 +41,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 import course_copies  # noqa: E402
 import sample_class  # noqa: E402
+from page import MEASURED, PAGE, write_page  # noqa: E402
 
 from autograder.course import Course, Source  # noqa: E402
 
@@ -311,7 +312,7 @@ def main() -> None:
     parser.add_argument("--stock-students", type=int, default=6, help="notebooks for nbgrader (default: 6)")
     parser.add_argument("--skip", action="append", default=[], choices=("stock", "nbgrader", "grade", "book", "check"))
     parser.add_argument("--large", type=int, default=0, metavar="N", help="also grade a class of this size")
-    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "measured.json")
+    parser.add_argument("--output", type=Path, default=MEASURED)
     options = parser.parse_args()
     course = Course(ROOT)
     source = course.source(NAME)
@@ -352,6 +353,9 @@ def main() -> None:
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(json.dumps({**before, **parts}, indent=1) + "\n", encoding="utf-8")
     print(f"Written to {options.output}.")
+    if options.output == MEASURED and {"ways", "check", "launch", "book"} <= {**before, **parts}.keys():
+        write_page({**before, **parts})
+        print(f"The book's page: {PAGE}.")
 
 
 if __name__ == "__main__":

@@ -137,6 +137,18 @@ def test_where_nothing_has_changed_nothing_is_judged(course: Course, tmp_path: P
     assert contents(tmp_path / "grades") == before and judged == []
 
 
+def test_results_of_several_runs_merge_by_copying(course: Course, tmp_path: Path, judged: list[set[str]]) -> None:
+    first, second = tmp_path / "grades", tmp_path / "second" / "students"
+    expected = contents(first)
+    second.mkdir(parents=True)
+    for path in (first / "students").glob("ada.*"):
+        path.rename(second / path.name)
+    (first / "grades.csv").unlink()
+    shutil.copytree(second, first / "students", dirs_exist_ok=True)
+    assert grade(course, first)[1] == set() and judged == []
+    assert contents(first) == expected
+
+
 def test_a_changed_check_judges_its_exercise_alone_and_says_what_moved(
     course: Course, tmp_path: Path, judged: list[set[str]]
 ) -> None:

@@ -18,7 +18,7 @@ from jupyter_cache import get_cache
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATES = Path(__file__).with_name("public")
-BOOK_PARTS = ("_ext", "_static", "_support", "figures", "claims.yml")
+BOOK_PARTS = ("measured", "_ext", "_static", "_support", "figures", "claims.yml")
 SKIP = shutil.ignore_patterns("__pycache__", "*.pyc", ".ipynb_checkpoints", "drawn", "solutions_edition.py")
 NEEDED_BY_THE_BOOK = ("torch", "numpy", "ipykernel", "jupytext", "jupyter-book", "pytest", "nbformat")
 
