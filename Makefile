@@ -71,7 +71,7 @@ lint: setup
 	mypy
 
 test: lint
-	python -m pytest -m "not long and not cuda" -n 2 --dist loadfile
+	python -m pytest -m "not long and not cuda" -n 4 --dist loadfile
 
 test-cuda: setup
 	python tests/cuda_parity.py
@@ -80,7 +80,7 @@ bench: setup
 	python benchmarks/run.py
 
 test-long: setup
-	python -m pytest -m "long" -n 2 --dist loadfile
+	python -m pytest -m "long" -n 4 --dist loadfile
 
 clean:
 	rm -rf _build build dist .jupyter_cache

@@ -18,7 +18,7 @@ from autograder.checking import Answer, CheckFailed, Draw, Rule
 from autograder.course import Assignment, CourseError, Misconception
 from autograder.observations import Plain, Problem, Reply, Request
 
-FORMAT = 2
+FORMAT = 3
 
 
 def key(rule: Rule) -> str:
@@ -136,7 +136,26 @@ def _path(folder: Path, exercise: str) -> Path:
     return folder / f"{exercise}.recording"
 
 
+class _Written:
+    """Replies on their way into a file, equal ones once: most of what a wrong answer replies is the reference's."""
+
+    def __init__(self) -> None:
+        self.replies: list[Plain] = []
+        self._places: dict[bytes, int] = {}
+
+    def places(self, replies: Sequence[Reply]) -> list[int]:
+        """Where these replies stand among all."""
+        return [self._place(_pack_reply(reply)) for reply in replies]
+
+    def _place(self, packed: Plain) -> int:
+        place = self._places.setdefault(wire.encode(packed), len(self.replies))
+        if place == len(self.replies):
+            self.replies.append(packed)
+        return place
+
+
 def _pack_reply(reply: Reply) -> Plain:
+    """Without the lines that raised an exception: they are an answer's own."""
     if reply.problem is not None:
         return {"kind": reply.problem.kind, "message": reply.problem.message}
     return {"value": reply.value}
@@ -157,12 +176,13 @@ def save(recording: Recording, folder: Path, extra: Mapping[str, Plain]) -> None
     exercises = dict.fromkeys(name.partition("/")[0] for name in recording.takes)
     for exercise in exercises:
         takes = {name: take for name, take in recording.takes.items() if name.partition("/")[0] == exercise}
+        written = _Written()
         content: Plain = {
             "format": FORMAT,
             "seed": recording.seed,
             **extra,
             "takes": {
-                name: {"drawn": list(take.drawn), "replies": [_pack_reply(reply) for reply in take.replies]}
+                name: {"drawn": list(take.drawn), "replies": written.places(take.replies)}
                 for name, take in takes.items()
             },
             "wrong": [
@@ -173,13 +193,12 @@ def save(recording: Recording, folder: Path, extra: Mapping[str, Plain]) -> None
                         "advice": wrong.misconception.advice,
                         "chapter": wrong.misconception.chapter,
                     },
-                    "replies": {
-                        name: [_pack_reply(reply) for reply in replies] for name, replies in wrong.replies.items()
-                    },
+                    "replies": {name: written.places(replies) for name, replies in wrong.replies.items()},
                 }
                 for wrong in recording.wrong.get(exercise, ())
             ],
             "ways": {name: list(numbers) for name, numbers in recording.ways.items() if name in takes},
+            "replies": written.replies,
         }
         _path(folder, exercise).write_bytes(wire.encode(content))
 
@@ -204,14 +223,20 @@ def load(assignment: Assignment, rules: Sequence[Rule]) -> Recording:
             raise CourseError(
                 f"The recording {path} was made by another version of the autograder. Unpack the course again."
             )
-        contents.update(content["takes"])
+        replies = [_unpack_reply(packed) for packed in content["replies"]]
+        contents.update(
+            {
+                name: (take["drawn"], [replies[place] for place in take["replies"]])
+                for name, take in content["takes"].items()
+            }
+        )
         ways.update(content["ways"])
         seed = content["seed"]
         wrong[exercise] = [
             WrongReplies(
                 Misconception(**entry["misconception"]),
                 "",
-                {name: [_unpack_reply(reply) for reply in replies] for name, replies in entry["replies"].items()},
+                {name: [replies[place] for place in places] for name, places in entry["replies"].items()},
             )
             for entry in content["wrong"]
         ]
@@ -220,8 +245,8 @@ def load(assignment: Assignment, rules: Sequence[Rule]) -> Recording:
         name = key(rule)
         if name not in contents:
             raise CourseError(f"The recordings lack the check {name}. Unpack the course again.")
-        known = [_unpack_reply(reply) for reply in contents[name]["replies"]]
-        replies = _Collecting(known)
-        rule.run(Answer(rule.exercise, name, seed, replies), Draw(seed, name, contents[name]["drawn"]))
-        takes[name] = Take(contents[name]["drawn"], tuple(replies.asked), known)
+        drawn, known = contents[name]
+        collecting = _Collecting(known)
+        rule.run(Answer(rule.exercise, name, seed, collecting), Draw(seed, name, drawn))
+        takes[name] = Take(drawn, tuple(collecting.asked), known)
     return Recording(seed, takes, wrong, ways)

@@ -29,7 +29,7 @@ from autograder.exporting import gradescope_results
 from autograder.gradescope.packaging import PACKAGE
 from autograder.grading.class_run import draw_seed, grade_found
 from autograder.grading.finding import find_one
-from autograder.grading.submission import Grader
+from autograder.grading.submission import Grader, limits_of
 from autograder.language import _
 from autograder.notebooks import Unreadable
 from autograder.observations import Job, Limits, Outcome
@@ -193,16 +193,9 @@ def _grader_with_other_user(source: Source, root: Path, seed: int) -> Iterator[G
         for path in (probes.parent, probes):
             path.chmod(0o755)
         rules = collecting.collect(source.assignment)
-        with _OtherUser(probes, _limits(source), source.assignment.namespace, user) as sandbox:
+        with _OtherUser(probes, limits_of(source), source.assignment.namespace, user) as sandbox:
             _require_closed(sandbox, closed)
             yield _GraderWithoutSecrets(source, rules, sandbox, seed)
-
-
-def _limits(source: Source) -> Limits:
-    chosen: dict[str, Any] = dict(source.assignment.choices.limits)
-    if "memory_mb" in chosen:
-        chosen["memory_bytes"] = int(chosen.pop("memory_mb")) << 20
-    return Limits(**chosen)
 
 
 def _require_closed(sandbox: Sandbox, folders: Sequence[Path]) -> None:

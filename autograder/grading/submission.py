@@ -437,17 +437,20 @@ class Grader:
         return source_for(self.source.stand_ins, functions)
 
 
+def limits_of(source: Source) -> Limits:
+    """The limits of a child, as the instructor chose them."""
+    chosen: dict[str, Any] = dict(source.assignment.choices.limits)
+    if "memory_mb" in chosen:
+        chosen["memory_bytes"] = int(chosen.pop("memory_mb")) << 20
+    return Limits(**chosen)
+
+
 @contextmanager
 def open_for(source: Source, *, unsandboxed: bool) -> Iterator[Sandbox]:
     """The sandbox for an assignment's probes and namespace."""
-    chosen = {**source.assignment.choices.limits}
-    memory = chosen.pop("memory_mb", None)
-    limits = replace(Limits(), **chosen)  # type: ignore[arg-type]  # whole numbers where they are due
-    if memory is not None:
-        limits = replace(limits, memory_bytes=int(memory) << 20)
     with open_sandbox(
         source.assignment.probes,
-        limits=limits,
+        limits=limits_of(source),
         unsandboxed=unsandboxed,
         namespace_code=source.assignment.namespace,
     ) as sandbox:
