@@ -521,13 +521,14 @@ def jupyter_server(folder: Path) -> Iterator[tuple[Callable[[str, str], Any], Pa
     with log.open("wb") as file:
         server = subprocess.Popen(command, cwd=folder, stdout=file, stderr=file)
     try:
-        for _second in range(300):
+        until = time.monotonic() + 180
+        while True:
             with suppress(OSError):
                 ask("GET", "api/status")
                 break
-            assert server.poll() is None, log.read_text(encoding="utf-8")
+            assert server.poll() is None and time.monotonic() < until, log.read_text(encoding="utf-8")
             time.sleep(0.1)
         yield ask, log
     finally:
-        server.terminate()
-        server.wait(timeout=20)
+        server.kill()
+        server.wait()

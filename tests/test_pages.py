@@ -6,6 +6,7 @@ import html
 import io
 import itertools
 import re
+import time
 import tracemalloc
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -357,6 +358,39 @@ def test_a_report_on_a_large_class_stays_small() -> None:
     size, peak = run(2000)
     assert size < 400_000
     assert peak < 2000 * 2000 + 8_000_000  # a row per student, not the results themselves
+
+
+def test_a_long_list_is_folded_and_begins_with_what_is_most_frequent() -> None:
+    def several(number: int) -> list[SubmissionResult]:
+        lost = [replace(samples.ungradable(f"u{i}"), reason=f"It is cut off at line {i}.") for i in range(number)]
+        flags = [
+            ("`x` is off limits.",) if i % 2 else (f"The answers equal those of g{i}, g1.",) for i in range(number)
+        ]
+        return [*lost, *(replace(samples.graded(f"g{i}", [samples.full()]), flags=flags[i]) for i in range(number))]
+
+    long, short = Markup(report(*several(30))), Markup(report(*several(6)))
+    assert re.search(r"It is cut off at line …\. 30 ", long.text) and "Who they are" in long.text
+    assert re.search(r"The answers equal those of …\. 15 ", long.text)
+    assert re.search(r"x is off limits\. 15 ", long.text)
+    assert "Most frequent" not in short.text and "Who they are" not in short.text
+
+
+def test_the_plot_of_the_exercises_has_a_table_beside_it() -> None:
+    said = Markup(report(*samples.class_of(12))).text
+    table = said.partition("The same as a table")[2].partition("Misconceptions")[0]
+    for name, worth in samples.EXERCISES.items():
+        assert re.search(rf"{name} [\d.]+ {worth:g} \d+ \d+ \d+ \d+", table), table
+
+
+@pytest.mark.long
+def test_a_report_on_ten_thousand_is_made_in_seconds_and_stays_small() -> None:
+    students = list(samples.class_of(10_000))
+    for hide_names in (False, True):
+        started = time.process_time()
+        page = report_html(students, title="T", chapter_link=samples.chapter_link, hide_names=hide_names)
+        assert time.process_time() - started < 15
+        assert len(page) < 500_000
+        assert page.count("<tr>") < 2500
 
 
 def test_a_report_on_nobody_says_so() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,8 +19,12 @@ from autograder.results import CheckResult, ExerciseResult, SubmissionResult
 
 LONGEST_LIST = 60  # names under one exercise; whoever looks for the rest has grades.csv
 LONGEST_TABLE = 500  # students in the table; the page stays readable, and quick to open, with 10,000 in the class
+FEW = 20  # students in a list that stands open; a longer one is folded, and begins with what is most frequent in it
+MOST_FREQUENT = 8
 FEWEST_TO_SEPARATE = 12  # students; with fewer, how a rule separates them is chance
 LONGEST_NAME = 80
+_DIGITS = re.compile(r"\d+")
+_REPEATED = re.compile(r"…(?:, …)+")
 
 
 @dataclass
@@ -203,11 +208,15 @@ class _Class:
             student.name: _("Student {number}").format(number=given)
             for student, given in zip(self.students, numbers, strict=True)
         }
-        lengths = sorted({len(name) for name in labels if len(name) > 1}, reverse=True)
+        lengths = _lengths(labels)
         for student in self.students:
             student.reason = _relabelled(student.reason, labels, lengths)
             student.flags = tuple(_relabelled(flag, labels, lengths) for flag in student.flags)
             student.name = labels[student.name]
+
+
+def _lengths(names: Iterable[str]) -> list[int]:
+    return sorted({len(name) for name in names if len(name) > 1}, reverse=True)
 
 
 def _relabelled(text: str, labels: Mapping[str, str], lengths: Sequence[int]) -> str:
@@ -247,6 +256,25 @@ def _distribution(shares: Sequence[float]) -> list[_Bar]:
             height=round(120 * counted / highest, 1),
         )
         for i, (label, counted) in enumerate(zip([*labels, _("full marks")], counts, strict=True))
+    ]
+
+
+def _commonest(students: Sequence[_Student], field_name: str, everybody: Sequence[_Student]) -> list[tuple[str, int]]:
+    """The most frequent reasons or flags and how many students have each; names and numbers do not tell them apart."""
+    nobody = dict.fromkeys((student.name for student in everybody), "…")
+    lengths = _lengths(nobody)
+    counts: Counter[str] = Counter()
+    variants: dict[str, set[str]] = {}
+    for student in students:
+        own: dict[str, str] = {}
+        for words in (student.reason,) if field_name == "reason" else student.flags:
+            own[_REPEATED.sub("…", _DIGITS.sub("…", _relabelled(words, nobody, lengths)))] = words
+        counts.update(own.keys())
+        for kind, words in own.items():
+            variants.setdefault(kind, set()).add(words)
+    return [
+        (kind if len(variants[kind]) > 1 else next(iter(variants[kind])), times)
+        for kind, times in counts.most_common(MOST_FREQUENT)
     ]
 
 
@@ -352,4 +380,6 @@ def report_html(
         ungradable=[s for s in group.students if s.score is None and not s.is_ours],
         errors=[s for s in group.students if s.score is None and s.is_ours],
         flagged=[s for s in group.students if s.flags],
+        commonest=lambda students, field_name: _commonest(students, field_name, group.students),
+        few=FEW,
     )
