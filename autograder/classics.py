@@ -298,8 +298,9 @@ def classics() -> Sequence[Classic]:
             ("NameError", "UnboundLocalError"),
             r"name '(?P<name>\w+)' is not defined",
             lambda: _(
-                "There is no name `{name}` here.\n\nIs it an attribute of the module? Then it is "
-                "`self.{name}`. Is it spelt like that above? Were the cells above run?"
+                "There is no name `{name}` here.\n\nGive it a value in this function, before that line. Or is it "
+                "spelt otherwise where it is made? Were the cells above run?\n\nIn a method of a class, what "
+                "`__init__` has kept is `self.{name}`."
             ),
         ),
         Classic(

@@ -180,6 +180,10 @@ def test_a_pattern_over_all_numbers_is_told(change: Callable[[torch.Tensor], Non
 
 # -- where an unknown fault lies ---------------------------------------------------------------------------------------
 
+LOUDER = "copy.deepcopy(module).apply(lambda m: [p.data.mul_(1.1) for p in m.parameters(False)])"
+TWICE_W_Q = ".weight.copy_(weight * (1 + (linear is mha.linears[0])))"
+ONE_OF_TWO = "one = copy.deepcopy(module)\n    return nn.ModuleList([one if _ % 2 else "
+
 
 def first_failure(grader: Grader, exercise: str, *changes: tuple[str, str]) -> CheckResult:
     """The first failed check of the reference with some texts replaced."""
@@ -193,23 +197,76 @@ def first_failure(grader: Grader, exercise: str, *changes: tuple[str, str]) -> C
     return failed[0]
 
 
-@pytest.mark.parametrize(
-    ("exercise", "old", "new", "words"),
-    [
-        ("attention", "math.sqrt(d_k)", "(d_k + 3)", "fault lies in the scores"),
-        ("attention", "scores.softmax(dim=-1)", "scores.softmax(dim=-1) * 0.9", "how the weights meet the values"),
-        ("attention", "weights @ value, weights", "weights**2 @ value, weights", "how the weights meet the values"),
-        ("attention", "mask == 0", "mask.flip(-1) == 0", "how the mask is used"),
-        ("attention", "query @ key", "(query + query.detach()) / 2 @ key", "gradient's way back"),
-        ("MultiHeadedAttention", "self.linears[-1](x)", "self.linears[-1](x) * 1.1", "lies in V, in W_O"),
-        ("MultiHeadedAttention", "attention(query,", "attention(query * 1.1,", "fault lies in Q, in K"),
-        ("MultiHeadedAttention", "mask.unsqueeze(1)", "mask.unsqueeze(1).roll(1, 0)", "where its axis for the heads"),
-        ("split_heads", "x.view(B,", "x.roll(1, 2).view(B,", "within a token"),
-        ("mix_heads", "parts.sum(dim=1)", "parts.sum(dim=1) * 1.1", "the sum over the heads"),
-    ],
-)  # fmt: skip
+# exercise, a text of the reference's answer, what stands in its place, what is said of where the fault lies
+UNKNOWN = [
+    ("attention", "math.sqrt(d_k)", "(d_k + 3)", "fault lies in the scores"),
+    ("attention", "scores.softmax(dim=-1)", "scores.softmax(dim=-1) * 0.9", "how the weights meet the values"),
+    ("attention", "weights @ value, weights", "weights**2 @ value, weights", "how the weights meet the values"),
+    ("attention", "mask == 0", "mask.flip(-1) == 0", "how the mask is used"),
+    ("attention", "query @ key", "(query + query.detach()) / 2 @ key", "gradient's way back"),
+    ("MultiHeadedAttention", "self.linears[-1](x)", "self.linears[-1](x) * 1.1", "lies in V, in W_O"),
+    ("MultiHeadedAttention", "attention(query,", "attention(query * 1.1,", "fault lies in Q, in K"),
+    ("MultiHeadedAttention", "mask.unsqueeze(1)", "mask.unsqueeze(1).roll(1, 0)", "where its axis for the heads"),
+    ("split_heads", "x.view(B,", "x.roll(1, 2).view(B,", "within a token"),
+    ("mix_heads", "parts.sum(dim=1)", "parts.sum(dim=1) * 1.1", "the sum over the heads"),
+    ("mix_heads", "heads @ blocks", "heads @ blocks + 0.1", "or another constant, stands in its part"),
+    ("clones", "copy.deepcopy(module)", LOUDER, "in how one copy is made"),
+    ("clones", "return nn.ModuleList([", ONE_OF_TWO, "a whole object, or the memory"),
+    ("masks", "tokens != pad)", "(tokens != pad) & (tokens > 4))", "in what it compares"),
+    ("masks", "tokens != pad)", "(tokens != pad) & (tokens.cumsum(1) < 30))", "what is taken for granted"),
+    ("masks", ".tril()", ".tril().flip(1)", "which side of the diagonal"),
+    ("masks", ".tril()", ".tril().to(torch.uint8)", "in the dtype alone"),
+    ("masks", "mask.unsqueeze(1)", "mask.flip(-1).unsqueeze(1)", "cells that are changed"),
+    ("predict", '"merged": (batch, tokens, d_model)', '"merged": (batch, d_model, tokens)', "outside the heads"),
+    ("predict", '"heads": (batch, h, tokens, d_k)', '"heads": (h, tokens, batch, d_k)', "lies in the split"),
+    ("predict", '"scores": (batch, h, tokens, tokens)', '"scores": (batch, h, d_k, d_k)', "in what one head does"),
+    ("predict", "4 * (d_model", "5 * (d_model", "first count one linear"),
+    ("load_torch_weights", "linear.bias.copy_(bias)", "linear.bias.copy_(-bias)", "what W_V or W_O was given"),
+    ("load_torch_weights", ".weight.copy_(weight)", TWICE_W_Q, "what W_Q or W_K was given"),
+    ("silence_head", "= 0", "*= 0.5", "a part of each head stays"),
+    ("silence_head", "] = 0", "] = 0\n        mha.linears[-1].weight *= 1.5", "which numbers belong to one head"),
+    ("silence_head", "] = 0", "] = 0\n        mha.linears[1].weight[first] = 0", "change to W_Q, to W_K"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("exercise", "old", "new", "words"), UNKNOWN)
 def test_an_unknown_fault_is_narrowed_down(grader: Grader, exercise: str, old: str, new: str, words: str) -> None:
     assert words in first_failure(grader, exercise, (old, new)).narrows
+
+
+def test_wrong_blocks_with_the_bias_in_each_part_are_told_one_after_the_other(grader: Grader) -> None:
+    code = (
+        "def mix_heads(heads, weight, bias):\n"
+        "    h, d_k = heads.size(1), heads.size(3)\n"
+        "    parts = []\n"
+        "    for i in range(h):\n"
+        "        block = weight.T[i :: h]\n"
+        "        parts.append(heads[:, i] @ block + bias)\n"
+        "    parts = torch.stack(parts, dim=1)\n"
+        "    return parts, parts.sum(dim=1)\n"
+    )
+    cells = solved.with_answer(list(grader.reference), "mix_heads", code)
+    failed = [c for c in grader.judge_exercise_alone(cells, "mix_heads").checks if c.status == "failed"]
+    assert "bias, or another constant" in failed[0].narrows
+    assert "in which numbers of `weight`" not in failed[0].narrows
+
+
+def test_a_name_that_is_not_there_is_not_taken_for_an_attribute() -> None:
+    advice = classics.explain(problem_in("def answer(x):\n    return x / d_k\n"))
+    first, then, last = advice.split("\n\n")
+    assert "self" not in first + then and last.startswith("In a method of a class")
+
+
+def test_a_cause_is_told_once_in_a_terminal(grader: Grader) -> None:
+    code = next(one.code for one in grader.source.wrong if one.path == "attention/no_scale")
+    cells = solved.with_answer(list(grader.reference), "attention", code)
+    result = grader.judge_exercise_alone(cells, "attention")
+    assert sum(check.misconception is not None for check in result.checks) > 1
+    said = panel_text([result], chapter_link=grader.assignment.chapter_link, recorded=False, total=False)
+    assert said.count("Likely cause") == 1 and "The same cause." in said
+    words = " ".join(said.split())
+    for layer in {layer for check in result.checks if check.misconception for layer in check.hint.split("\n\n")[:1]}:
+        assert words.count(layer.replace("`", "")) <= 1 and words.count(layer) <= 1
 
 
 def test_where_the_fault_lies_stands_in_the_panel(grader: Grader) -> None:

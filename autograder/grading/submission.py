@@ -397,8 +397,8 @@ class Grader:
 
 
 @contextmanager
-def open_for(source: Source, *, unsandboxed: bool) -> Iterator[Sandbox]:
-    """The sandbox for an assignment's probes and namespace."""
+def open_for(source: Source, *, unsandboxed: bool, gpu: Limits | None = None) -> Iterator[Sandbox]:
+    """The sandbox for an assignment's probes and namespace. gpu: with the GPUs in reach, and these limits instead."""
     chosen = {**source.assignment.choices.limits}
     memory = chosen.pop("memory_mb", None)
     limits = replace(Limits(), **chosen)  # type: ignore[arg-type]  # whole numbers where they are due
@@ -406,9 +406,10 @@ def open_for(source: Source, *, unsandboxed: bool) -> Iterator[Sandbox]:
         limits = replace(limits, memory_bytes=int(memory) << 20)
     with open_sandbox(
         source.assignment.probes,
-        limits=limits,
+        limits=gpu or limits,
         unsandboxed=unsandboxed,
         namespace_code=source.assignment.namespace,
+        gpu=gpu is not None,
     ) as sandbox:
         yield sandbox
 
