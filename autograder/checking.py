@@ -211,7 +211,11 @@ class Seen:
     def _value(self, key: str) -> Any:
         if isinstance(self._got.value, Mapping) and key in self._got.value:
             return self._got.value[key]
-        raise self._failed(_("a value for `{key}`").format(key=key), _("none"))
+        keys = list(self._got.value)[:20] if isinstance(self._got.value, Mapping) else []
+        raise self._failed(
+            _("a value for `{key}`").format(key=key),
+            _("none among {keys}").format(keys=", ".join(f"`{str(name)[:40]}`" for name in keys) or "–"),
+        )
 
     @staticmethod
     def _failed(expected: str, got: str, advice: str = "") -> CheckFailed:

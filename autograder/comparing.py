@@ -357,7 +357,12 @@ def explain_problem(problem: Problem) -> Difference:
         return Difference(
             _("what the task asks for"),
             message,
-            _("Look at the `return` of your function: is it there, and does it return what the docstring says?"),
+            _("Look at the `return` of your function: is it there, and does it return what the docstring says?")
+            + (
+                "\n\n" + _("`torch.stack` makes one tensor of a list of equal ones.")
+                if " a list of " in message
+                else ""
+            ),
         )
     if line:
         got = _("{kind} in your line {number}, `{text}`: {message}").format(

@@ -26,9 +26,11 @@ def _tensor(result, function):
 
 
 def _kind(thing):
-    if isinstance(thing, (tuple, list, nn.ModuleList)):
-        return f"a {type(thing).__name__} of {len(thing)}"
-    return "None" if thing is None else f"a {type(thing).__name__}"
+    if thing is None:
+        return "None"
+    name = type(thing).__name__
+    name = f"{'an' if name[0].lower() in 'aeiou' or name == 'ndarray' else 'a'} {name}"
+    return f"{name} of {len(thing)}" if isinstance(thing, (tuple, list, nn.ModuleList)) else name
 
 
 def _dtype(tensor):
@@ -163,8 +165,7 @@ def predicted_shapes(names, batch, tokens, d_model, h):
         str(key): [int(size) if hasattr(size, "__index__") else str(size) for size in shape]
         if isinstance(shape, (tuple, list))
         else str(shape)
-        for key, shape in shapes.items()
-        if key in ("projected", "viewed", "heads", "scores", "context", "merged", "output")
+        for key, shape in list(shapes.items())[:20]
     }
 
 

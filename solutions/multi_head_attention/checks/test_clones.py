@@ -47,7 +47,7 @@ def test_copies_start_out_equal_to_the_module(answer, draw):
 )
 def test_training_one_of_them_moves_no_other(answer, draw):
     """One step of training on copy 1 changes copy 1 alone; one step on the module changes the module alone."""
-    given = {**linear(draw), "x": draw.normal(2, 3), "N": 3, "nested": False}
+    given = {**linear(draw), "x": draw.normal(2, 3), "N": 5, "nested": False}
     moves(answer.observe("clone_training", **given, chosen="1"), "1")
     moves(answer.observe("clone_training", **given, chosen="module"), "module")
 

@@ -51,6 +51,7 @@ def test_any_number_may_be_the_padding(answer, draw):
     tokens = sentences(draw, (3, 2), 5, 2)
     left = torch.where(tokens == 2, 7, torch.where(tokens == 7, 0, tokens)).flip(1)
     left[:, -1] = 3  # a word below pad
+    left[0, -2] = 0  # a word that is the padding elsewhere
     answer.observe("pad", tokens=left, pad=7).same("mask", axes="B 1 T")
 
 

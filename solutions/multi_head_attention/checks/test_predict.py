@@ -30,7 +30,7 @@ def test_tokens_are_d_model_wide_outside_the_heads(answer, draw):
     "values",
     points=2,
     of="predict_shapes",
-    hint="d_k = d_model / h. First the last axis is cut in two, then two axes change places.",
+    hint="d_k = d_model // h, a whole number. First the last axis is cut in two, then two axes change places.",
     blames="So the fault lies in the split: in what is cut, in how wide a head is, or in which axes change places.",
     clears="The split into heads is right.",
 )
