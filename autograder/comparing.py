@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -171,7 +172,18 @@ def shape_difference(key: str, got: Sequence[int], expected: Sequence[int], axes
     """Two shapes that differ, the learner's axes named where sizes tell them apart."""
     named = name_axes(got, expected, axes)
     advice = ""
-    if sorted(got) == sorted(expected):
+    ones_apart = [size for size in got if size != 1] == [size for size in expected if size != 1]
+    if ones_apart and len(got) < len(expected):
+        advice = _("Only an axis of size 1 is missing. `unsqueeze` puts one in.")
+    elif ones_apart and len(got) > len(expected):
+        advice = _("There is an axis of size 1 too many.")
+    elif (axis := _joins(got, expected)) is not None:
+        words = _("Your axes {a} and {b}, {m} and {n} long, are to be one axis of {product}.")
+        advice = words.format(a=axis, b=axis + 1, m=got[axis], n=got[axis + 1], product=expected[axis])
+    elif (axis := _joins(expected, got)) is not None:
+        words = _("Your axis {a}, {product} long, is to be cut into two: {m} and {n}.")
+        advice = words.format(a=axis, product=got[axis], m=expected[axis], n=expected[axis + 1])
+    elif sorted(got) == sorted(expected):
         advice = _("The sizes are right, their order is not. Which two axes have to change places?")
     elif math.prod(got) == math.prod(expected):
         advice = _("The number of elements is right, but they are grouped into other axes.")
@@ -182,6 +194,14 @@ def shape_difference(key: str, got: Sequence[int], expected: Sequence[int], axes
         _("shape {shape}").format(shape=show_shape(got, named)),
         advice,
     )
+
+
+def _joins(parts: Sequence[int], whole: Sequence[int]) -> int | None:
+    """The axis of `parts` that makes `whole` when it is joined with the next one; None where none does."""
+    for axis in range(len(parts) - 1):
+        if [*parts[:axis], parts[axis] * parts[axis + 1], *parts[axis + 2 :]] == list(whole):
+            return axis
+    return None
 
 
 def compare_tensor(
@@ -353,21 +373,21 @@ def explain_problem(problem: Problem) -> Difference:
         )
         return Difference(_("an answer"), got, _("Replace the line `raise NotImplementedError()` by your answer."))
     message = problem.message.strip().splitlines()[0][:300].rstrip(".") if problem.message.strip() else _("no message")
-    if line is None and problem.kind == "TypeError" and " returned " in message:  # said by a probe
-        return Difference(
-            _("what the task asks for"),
-            message,
-            _("Look at the `return` of your function: is it there, and does it return what the docstring says?")
-            + (
-                "\n\n" + _("`torch.stack` makes one tensor of a list of equal ones.")
-                if " a list of " in message
-                else ""
-            ),
+    if line is None and problem.kind == "TypeError" and re.search(" returned .+, not ", message):  # by a probe
+        function, __, rest = message.partition(" returned ")
+        got, __, wanted = rest.partition(", not ")
+        advice = _(
+            "Look at the `return` of your function: is it there (`print` only shows), and does it return what the "
+            "docstring says?"
         )
+        if got.startswith("a list of") and wanted == "a tensor":
+            advice += "\n\n" + _("`torch.stack` and `torch.cat` make one tensor of a list of them.")
+        return Difference(_("{wanted} from {function}").format(wanted=wanted, function=function), got, advice)
     if line:
-        got = _("{kind} in your line {number}, `{text}`: {message}").format(
-            kind=problem.kind, number=line.number, text=line.text.strip(), message=message
-        )
+        words = _("{kind} in your line {number}, `{text}`: {message}")
+        if not problem.message.strip():
+            words = _("{kind} in your line {number}, `{text}`")
+        got = words.format(kind=problem.kind, number=line.number, text=line.text.strip(), message=message)
     else:
         got = _("{kind}: {message}").format(kind=problem.kind, message=message)
     return Difference(_("no exception"), got, classics.explain(problem))

@@ -403,11 +403,12 @@ def pictures(folder: Path) -> None:
     for failing in FAILING:
         (served / f"{failing.name}.ipynb").write_text(json.dumps(notebook(failing, course)), encoding="utf-8")
     with jupyterlab(served, folder / "home") as address, chromium() as browser:
-        page = browser.new_page(viewport={"width": 1200, "height": 1600})
+        page = browser.new_page(viewport={"width": 1200, "height": 2600})
         for failing in FAILING:
             page.goto(f"{address}{failing.name}.ipynb?reset")
             page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=1000 * PATIENCE)
             page.wait_for_selector("text=Python 3 (ipykernel) | Idle", timeout=1000 * PATIENCE)
+            page.evaluate("document.querySelector('.Toastify')?.remove()")  # Jupyter's news would lie on the panel
             page.click("text=Run >> nth=0")
             page.click("text=Run All Cells")
             panel = page.locator(".ag").last

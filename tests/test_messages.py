@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from failing_notebooks import FAILING
 from torch import nn
 
 from autograder import classics, comparing, probes, solved
@@ -207,7 +208,7 @@ UNKNOWN = [
     ("attention", "math.sqrt(d_k)", "(d_k + 3)", "fault lies in the scores"),
     ("attention", "scores.softmax(dim=-1)", "scores.softmax(dim=-1) * 0.9", "how the weights meet the values"),
     ("attention", "weights @ value, weights", "weights**2 @ value, weights", "how the weights meet the values"),
-    ("attention", "mask == 0", "mask.flip(-1) == 0", "how the mask is used"),
+    ("attention", "mask == 0", "mask.flip(-1) == 0", "in whether the mask is used"),
     ("attention", "query @ key", "(query + query.detach()) / 2 @ key", "gradient's way back"),
     ("MultiHeadedAttention", "self.linears[-1](x)", "self.linears[-1](x) * 1.1", "lies in V, in W_O"),
     ("MultiHeadedAttention", "attention(query,", "attention(query * 1.1,", "fault lies in Q, in K"),
@@ -298,6 +299,15 @@ def test_a_known_mistake_and_an_exception_need_no_narrowing(grader: Grader) -> N
         result = grader.judge_exercise_alone(solved.with_answer(list(grader.reference), "attention", code), "attention")
         assert not any(check.narrows for check in result.checks)
         assert any(check.status == "failed" for check in result.checks)
+
+
+def test_of_two_mistakes_the_first_to_fail_is_narrowed_down_though_the_other_is_known(grader: Grader) -> None:
+    code = next(one.code for one in FAILING if one.name == "no-scale-wrong-axis")
+    result = grader.judge_exercise_alone(solved.with_answer(list(grader.reference), "attention", code), "attention")
+    first, *others = [check for check in result.checks if check.status == "failed"]
+    assert first.misconception is None and "lies in the softmax" in first.narrows
+    assert "scores-not-scaled" in {check.misconception for check in others}
+    assert not any(check.narrows for check in others)
 
 
 def test_hints_come_in_layers_the_nearest_first(grader: Grader) -> None:

@@ -225,13 +225,16 @@ class _Paper:
             self.prose(check.check.says, 4, _("Likely cause:") + " ")
         if check.check.narrows:
             self.prose(check.check.narrows, 4, _("Where the fault lies:") + " ")
-        self.prose(check.check.message, 4)
+        if check.check.message and check.check.message in self.told:
+            self.line(_("The same as above."), 4)
+        else:
+            self.prose(check.check.message, 4)
         if full and check.picture:
             self.table(check.picture, 4)
         for hint in check.hints if full else check.hints[:1]:
             if hint not in self.told:
                 self.prose(hint, 4, _("What to try:") + " ")
-        self.told.update([check.check.says, *check.hints])
+        self.told.update([check.check.says, check.check.message, *check.hints])
         if full and check.chapter:
             self.line(_("To reread: {chapter}").format(chapter=check.chapter), 4)
             if check.url:

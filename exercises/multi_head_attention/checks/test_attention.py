@@ -128,7 +128,26 @@ def test_other_widths_and_many_heads(answer, draw):
     seen.same("output", axes="B h Tq d_v")
 
 
-@stage("mask", points=1, hint="Set the scores of forbidden keys to -inf (or very low) before the softmax.")
+@stage(
+    "mask",
+    points=0.5,
+    hint="Where the mask is 0 or False, a key is out: fill its score with -inf.",
+    blames="Without a mask all is right. Here each query may look at one key alone, and others get weight: so the fault lies in what True means, in whether the mask is used, or in what is filled in.",
+    clears="A key that is the only one allowed gets all the weight, so the mask is used, and True means: may look.",
+)
+def test_the_only_key_that_is_allowed(answer, draw):
+    """Where a query may look at one key alone, that key has all the weight: key 2 for sentence 0, key 0 for sentence 1."""
+    mask = torch.tensor([[[False, False, True]], [[True, False, False]]])
+    seen = answer.observe("attend", **query_key_value(draw, 2, queries=2, keys=3, d_k=4, d_v=5), mask=mask)
+    seen.same("weights", axes="B Tq Tk")
+
+
+@stage(
+    "mask",
+    points=0.5,
+    hint="Set the scores of forbidden keys to -inf (or very low) before the softmax.",
+    blames="So the fault lies in how several allowed keys share the weight: does the mask come before the softmax?",
+)
 def test_a_mask_takes_keys_away(answer, draw):
     """The softmax runs over the allowed keys only: sentence 0 may look at 3 tokens, sentence 1 at 2."""
     mask = first_tokens(3, 2, tokens=4)

@@ -599,7 +599,7 @@ def _linears(mha):
 def _call(mha, *arguments, **options):
     output = mha(*arguments, **options)
     if isinstance(output, (tuple, list)):
-        raise TypeError(f"the module returned {_kind(output)}; the output alone is wanted, the weights stay in `attn`")
+        raise TypeError(f"the module returned {_kind(output)}, not the output alone")
     attn = getattr(mha, "attn", None)
     return {"output": _tensor(output, "the module"), "attn": attn if isinstance(attn, torch.Tensor) else _kind(attn)}
 
