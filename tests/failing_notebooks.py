@@ -47,7 +47,7 @@ FAILING = (
         "no-scale-wrong-axis",
         "attention",
         "softmax over axis 1, and no division by √d_k",
-        ("softmax",),
+        ("lies in the softmax",),
         """def attention(query, key, value, mask=None, dropout=None):
     scores = query @ key.transpose(-2, -1)
     if mask is not None:
@@ -62,7 +62,7 @@ FAILING = (
         "printed",
         "attention",
         "the result is printed, not returned",
-        ("return",),
+        ("Expected the pair (output, weights) from attention. Got None.", "`print` only shows"),
         """def attention(query, key, value, mask=None, dropout=None):
     d_k = query.size(-1)
     scores = query @ key.transpose(-2, -1) / math.sqrt(d_k)
@@ -75,7 +75,7 @@ FAILING = (
         "d_k-nowhere",
         "attention",
         "`d_k` has no value",
-        ("no name `d_k`",),
+        ("no name `d_k`", "Give it a value in this function"),
         """def attention(query, key, value, mask=None, dropout=None):
     scores = torch.matmul(query, key.transpose(-2, -1)) / math.sqrt(d_k)
     if mask is not None:
@@ -88,7 +88,7 @@ FAILING = (
         "mask-as-condition",
         "attention",
         "`if mask:` instead of `if mask is not None:`",
-        ("truth value", "mask is not None"),
+        ("`if mask:`", "if mask is not None"),
         """def attention(query, key, value, mask=None, dropout=None):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
     if mask:
@@ -103,7 +103,7 @@ FAILING = (
         "inverted-and-small",
         "attention",
         "the mask is turned around, and filled with -10",
-        ("how the mask is used",),
+        ("in what True means", "or in what is filled in"),
         """def attention(query, key, value, mask=None, dropout=None):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
     if mask is not None:
@@ -118,7 +118,7 @@ FAILING = (
         "key-misspelt",
         "predict",
         "one key of the dict is misspelt: `view` for `viewed`",
-        ("`viewed`",),
+        ("a value for `viewed`. Got none among", "`view`"),
         """def predict_shapes(batch, tokens, d_model, h):
     d_k = d_model // h
     return {
@@ -140,7 +140,7 @@ def predict_parameters(d_model, h):
         "true-division",
         "predict",
         "d_k is made with `/`, and the biases are counted per head",
-        ("4.0",),
+        ("Got (2, 5, 3, 4.0)", "d_model // h, a whole number"),
         """def predict_shapes(batch, tokens, d_model, h):
     d_k = d_model / h
     return dict(
@@ -162,7 +162,7 @@ def predict_parameters(d_model, h):
         "range-forgotten",
         "clones",
         "`for i in N` instead of `for i in range(N)`",
-        ("range",),
+        ("`for _ in range(N)`",),
         """def clones(module, N):
     return nn.ModuleList(copy.deepcopy(module) for i in N)
 """,
@@ -171,7 +171,7 @@ def predict_parameters(d_model, h):
         "return-forgotten",
         "clones",
         "the list is made and not returned",
-        ("returned None", "return"),
+        ("Expected an nn.ModuleList from clones. Got None.", "is it there"),
         """def clones(module, N):
     layers = nn.ModuleList()
     for _ in range(N):
@@ -182,7 +182,7 @@ def predict_parameters(d_model, h):
         "method-misspelt",
         "split_heads",
         "`tranpose` for `transpose`",
-        ("tranpose", "transpose"),
+        ("no `tranpose`. Is `transpose` meant?",),
         """def split_heads(x, h):
     B, T, d_model = x.shape
     d_k = d_model // h
@@ -193,7 +193,7 @@ def predict_parameters(d_model, h):
         "list-of-heads",
         "split_heads",
         "a list of heads instead of one tensor",
-        ("a list of 3, not a tensor", "stack"),
+        ("Expected a tensor from split_heads. Got a list of 3.", "torch.stack"),
         """def split_heads(x, h):
     return list(x.chunk(h, dim=-1))
 """,
@@ -202,7 +202,7 @@ def predict_parameters(d_model, h):
         "two-in-a-mask",
         "masks",
         "`==` for `!=`, and no axis for the queries; the causal mask is NumPy's",
-        ("axis",),
+        ("Only an axis of size 1 is missing", "(B, T) → (B, 1, T)"),
         """import numpy as np
 
 
@@ -222,7 +222,7 @@ def share_across_heads(mask):
         "not-joined",
         "merge_heads",
         "the tokens are brought in front, and the last two axes are not joined",
-        ("axes",),
+        ("Your axes 2 and 3, 3 and 5 long, are to be one axis of 15.",),
         """def merge_heads(x):
     B, h, T, d_k = x.shape
     x = x.permute(0, 2, 1, 3).contiguous()
@@ -233,7 +233,7 @@ def share_across_heads(mask):
         "wrong-way-and-reversed",
         "merge_heads",
         "the heads are laid side by side from the last to the first",
-        ("reverse",),
+        ("Your heads stand in reverse order",),
         """def merge_heads(x):
     heads = [x[:, i] for i in range(x.size(1))]
     heads.reverse()
@@ -244,7 +244,7 @@ def share_across_heads(mask):
         "rows-and-biases",
         "mix_heads",
         "rows of `weight` for columns, and the bias in each part",
-        ("bias",),
+        ("`parts.append(heads[:, i] @ block + bias)`", "of its columns, not of its rows"),
         """def mix_heads(heads, weight, bias):
     B, h, T, d_k = heads.shape
     parts = []
@@ -259,7 +259,7 @@ def share_across_heads(mask):
         "sizes-swapped",
         "MultiHeadedAttention",
         "`__init__` takes d_model first and h second",
-        ("order",),
+        ("`assert d_model % h == 0`", "in the order of the task"),
         """class MultiHeadedAttention(nn.Module):
     def __init__(self, d_model, h, dropout=0.1):
         super().__init__()
@@ -282,7 +282,7 @@ def share_across_heads(mask):
         "constant-on-the-cpu",
         "MultiHeadedAttention",
         "√d_k is a tensor made in `__init__`, and dropout is left out",
-        ("dropout",),
+        ("Dropout changes nothing in your code.",),
         """class MultiHeadedAttention(nn.Module):
     def __init__(self, h, d_model, dropout=0.1):
         super().__init__()
@@ -307,7 +307,7 @@ def share_across_heads(mask):
         "super-forgotten",
         "MultiHeadedAttention",
         "`super().__init__()` is missing",
-        ("super().__init__()",),
+        ("Begin `__init__` with `super().__init__()`",),
         """class MultiHeadedAttention(nn.Module):
     def __init__(self, h, d_model, dropout=0.1):
         assert d_model % h == 0
@@ -326,7 +326,7 @@ def share_across_heads(mask):
         "not-a-parameter",
         "load_torch_weights",
         "a plain tensor is assigned to `linear.weight`",
-        ("parameter",),
+        ("`weight` is a parameter, and a plain tensor cannot take its place", "`.copy_(...)`"),
         """def load_torch_weights(mha, torch_mha):
     q, k, v = torch_mha.in_proj_weight.chunk(3)
     mha.linears[0].weight = q
@@ -339,7 +339,7 @@ def share_across_heads(mask):
         "no-grad-forgotten",
         "silence_head",
         "written into a parameter without `torch.no_grad()`",
-        ("torch.no_grad()",),
+        ("Write into it within `with torch.no_grad():`",),
         """def silence_head(mha, head):
     start = head * mha.d_k
     mha.linears[-1].weight[:, start : start + mha.d_k] = 0

@@ -94,7 +94,7 @@ def everything_told(grader: Grader) -> Iterator[str]:
     for body, words in RAISING.items():
         if words:
             difference = comparing.explain_problem(problem_in(f"def answer(x):\n    {body}\n"))
-            yield from (difference.sentence, difference.advice)
+            yield from (difference.message, difference.advice)
 
 
 def pattern(text: str) -> re.Pattern[str]:

@@ -97,7 +97,8 @@ def problem_in(code: str) -> Problem:
 def test_an_exception_is_told_with_its_cause_in_words(body: str, words: str) -> None:
     problem = problem_in(f"def answer(x):\n    {body}\n")
     difference = comparing.explain_problem(problem)
-    assert words in difference.advice, (problem.kind, problem.message, difference.advice)
+    told = f"{difference.message}\n\n{difference.advice}"
+    assert words in told and difference.cause, (problem.kind, problem.message, told)
     assert "in your line" in difference.got and "Traceback" not in difference.sentence
 
 
@@ -181,7 +182,7 @@ def test_what_the_differences_share_is_told(change: Callable[[torch.Tensor], Non
     ],
 )
 def test_a_pattern_over_all_numbers_is_told(change: Callable[[torch.Tensor], None], words: str) -> None:
-    assert changed(change).advice == words
+    assert changed(change).cause == words
 
 
 # -- where an unknown fault lies ---------------------------------------------------------------------------------------

@@ -92,7 +92,7 @@ def _result(rule: Rule, status: str, difference: Difference | None = None, **mor
         status=status,  # type: ignore[arg-type]
         points=rule.stage.points,
         rule=_(rule.sentence),
-        message=difference.sentence if difference else "",
+        message=difference.message if difference else "",
         hint=_layers(difference.advice if difference else "", _(rule.stage.hint)) if status == "failed" else "",
         chapter=rule.stage.chapter,
         picture=difference.picture if difference else None,
@@ -107,7 +107,7 @@ def _layers(*hints: str) -> str:
 
 def _note(rule: Rule, difference: Difference) -> CheckResult:
     """A report whose finding is told beside a check that passes: it judges nobody."""
-    words = [difference.sentence, _(rule.stage.hint) or difference.advice]
+    words = [difference.message, _(rule.stage.hint) or difference.advice]
     return _result(rule, "passed", message="\n\n".join(word for word in words if word))
 
 
@@ -138,7 +138,7 @@ def _loads(function: str, exercise: Exercise, evidence: Evidence, replies: Seque
         status="failed" if difference else "passed",
         points=0.0,
         rule=_("`{name}` is there and can be called.").format(name=function),
-        message=difference.sentence if difference else "",
+        message=difference.message if difference else "",
         hint=difference.advice if difference else "",
     )
 
