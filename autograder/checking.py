@@ -22,12 +22,15 @@ Function = TypeVar("Function", bound=Callable[..., None])
 
 
 class CheckFailed(Exception):
-    """A rule does not hold. expected, got and advice are for the learner; problem where an exception was in the way."""
+    """A rule does not hold. difference is for the learner.
 
-    def __init__(self, difference: Difference, problem: Problem | None = None) -> None:
+    compared: False where there was nothing to compare: an exception was in the way, or no value of the right kind came.
+    """
+
+    def __init__(self, difference: Difference, *, compared: bool = True) -> None:
         super().__init__(difference.sentence)
         self.difference = difference
-        self.problem = problem
+        self.compared = compared
 
 
 @dataclass(frozen=True)
@@ -188,7 +191,7 @@ class Answer:
         seen = Seen(request, got, expected)
         self.observed.append(seen)
         if got.problem is not None and not may_fail:
-            raise CheckFailed(comparing.explain_problem(got.problem), got.problem)
+            raise CheckFailed(comparing.explain_problem(got.problem), compared=False)
         return seen
 
 
@@ -211,38 +214,42 @@ class Seen:
     def _value(self, key: str) -> Any:
         if isinstance(self._got.value, Mapping) and key in self._got.value:
             return self._got.value[key]
-        raise self._failed(_("a value for `{key}`").format(key=key), _("none"))
+        keys = list(self._got.value)[:20] if isinstance(self._got.value, Mapping) else []
+        raise self._nothing(
+            _("a value for `{key}`").format(key=key),
+            _("none among {keys}").format(keys=", ".join(f"`{str(name)[:40]}`" for name in keys) or "–"),
+        )
 
     @staticmethod
-    def _failed(expected: str, got: str, advice: str = "") -> CheckFailed:
-        return CheckFailed(Difference(expected, got, advice))
+    def _nothing(expected: str, got: str) -> CheckFailed:
+        return CheckFailed(Difference(expected, got), compared=False)
 
     def tensor(self, key: str) -> torch.Tensor:
         """The learner's tensor. Raises `CheckFailed` where it is something else."""
         value = self._value(key)
         if not isinstance(value, torch.Tensor):
-            raise self._failed(_("a tensor for `{key}`").format(key=key), comparing.describe(value))
+            raise self._nothing(_("a tensor for `{key}`").format(key=key), comparing.describe(value))
         return value
 
     def number(self, key: str) -> float:
         """The learner's number. Raises `CheckFailed` where it is something else."""
         value = self._value(key)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise self._failed(_("a number for `{key}`").format(key=key), comparing.describe(value))
+            raise self._nothing(_("a number for `{key}`").format(key=key), comparing.describe(value))
         return value
 
     def text(self, key: str) -> str:
         """The learner's string. Raises `CheckFailed` where it is something else."""
         value = self._value(key)
         if not isinstance(value, str):
-            raise self._failed(_("a text for `{key}`").format(key=key), comparing.describe(value))
+            raise self._nothing(_("a text for `{key}`").format(key=key), comparing.describe(value))
         return value
 
     def flag(self, key: str) -> bool:
         """The learner's True or False. Raises `CheckFailed` where it is something else."""
         value = self._value(key)
         if not isinstance(value, bool):
-            raise self._failed(_("True or False for `{key}`").format(key=key), comparing.describe(value))
+            raise self._nothing(_("True or False for `{key}`").format(key=key), comparing.describe(value))
         return value
 
     def same_shape(self, *keys: str, axes: str = "") -> None:
@@ -275,4 +282,4 @@ class Seen:
     def law(self, holds: bool, *, expected: str, got: str, advice: str = "") -> None:
         """A rule that needs no reference. The texts are shown when it does not hold."""
         if not holds:
-            raise self._failed(expected, got, advice)
+            raise CheckFailed(Difference(expected, got, advice))

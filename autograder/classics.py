@@ -6,10 +6,14 @@ line parts the cause from what to do about it: the second is opened when the fir
 
 from __future__ import annotations
 
+import difflib
+import importlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+
+import torch
 
 from autograder.language import _
 from autograder.observations import Problem
@@ -26,7 +30,25 @@ class Classic:
     def explain(self, problem: Problem) -> str:
         """The words for this problem, "" where it is another one."""
         found = re.search(self.pattern, problem.message) if problem.kind in self.kinds else None
-        return self.words().format(**found.groupdict("")) if found else ""
+        if found is None:
+            return ""
+        groups = found.groupdict("")
+        words = self.words().format(**groups, meant=_meant(groups.get("kind", ""), groups.get("name", "")))
+        return "\n\n".join(layer.strip() for layer in words.split("\n\n"))
+
+
+def _meant(kind: str, name: str) -> str:
+    """The attribute of tensors, or of a module of PyTorch, that a misspelt name looks like, as a question."""
+    there: Sequence[str] = ()
+    if kind in ("Tensor", "Parameter"):
+        there = dir(torch.Tensor)
+    elif kind == "torch" or kind.startswith("torch."):
+        try:
+            there = dir(importlib.import_module(kind))
+        except ImportError:
+            return ""
+    close = difflib.get_close_matches(name, there, 1, 0.75)
+    return _("Is `{name}` meant?").format(name=close[0]) if close else ""
 
 
 def explain(problem: Problem) -> str:
@@ -283,6 +305,11 @@ def classics() -> Sequence[Classic]:
         ),
         Classic(
             ("AttributeError",),
+            r"'(?P<kind>Tensor|Parameter)' object has no attribute '(?P<name>\w+)'",
+            lambda: _("A tensor has no `{name}`. {meant}"),
+        ),
+        Classic(
+            ("AttributeError",),
             r"'(?P<kind>\w+)' object has no attribute '(?P<name>\w+)'",
             lambda: _(
                 "A {kind} has no `{name}`.\n\nIs it spelt like that where it is made? What `forward` needs, "
@@ -292,14 +319,15 @@ def classics() -> Sequence[Classic]:
         Classic(
             ("AttributeError",),
             r"module '(?P<kind>[\w.]+)' has no attribute '(?P<name>\w+)'",
-            lambda: _("{kind} has no `{name}`. Check the spelling, and in which module it lives."),
+            lambda: _("{kind} has no `{name}`. {meant}\n\nCheck the spelling, and in which module it lives."),
         ),
         Classic(
             ("NameError", "UnboundLocalError"),
             r"name '(?P<name>\w+)' is not defined",
             lambda: _(
-                "There is no name `{name}` here.\n\nIs it an attribute of the module? Then it is "
-                "`self.{name}`. Is it spelt like that above? Were the cells above run?"
+                "There is no name `{name}` here.\n\nGive it a value in this function, before that line. Or is it "
+                "spelt otherwise where it is made? Were the cells above run?\n\nIn a method of a class, what "
+                "`__init__` has kept is `self.{name}`."
             ),
         ),
         Classic(
@@ -333,6 +361,19 @@ def classics() -> Sequence[Classic]:
         ),
         Classic(
             ("TypeError",),
+            r"'(int|float)' object is not iterable",
+            lambda: _("`for` and lists want many things, and this is one number.\n\nN times is `for _ in range(N)`."),
+        ),
+        Classic(
+            ("TypeError",),
+            r"cannot assign '.*' as parameter '(?P<name>\w+)'",
+            lambda: _(
+                "`{name}` is a parameter, and a plain tensor cannot take its place.\n\nWrite the numbers into the "
+                "parameter that is there, within `with torch.no_grad():`, with `.copy_(...)`."
+            ),
+        ),
+        Classic(
+            ("TypeError",),
             r"'(?P<kind>Tensor|list|ModuleList|int|float|tuple)' object is not callable",
             lambda: _(
                 "Behind round brackets stands a {kind}, which cannot be called.\n\nOne thing of a list is "
@@ -351,6 +392,14 @@ def classics() -> Sequence[Classic]:
             r"maximum recursion depth",
             lambda: _(
                 "A function calls itself without end. Does it have the name of the function that it meant to call?"
+            ),
+        ),
+        Classic(
+            ("AssertionError",),
+            r"",
+            lambda: _(
+                "An `assert` of your own does not hold.\n\nPrint what it compares. Does your `def` take its arguments "
+                "in the order of the task?"
             ),
         ),
         Classic(

@@ -144,6 +144,12 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument(
         "--unsandboxed", action="store_true", help="run submissions without isolation: only those you trust"
     )
+    grade.add_argument(
+        "--cuda",
+        action="store_true",
+        help="afterwards, run submissions on this machine's GPU and report whether it gives what the CPU gives, "
+        "without points; their code then reaches the GPU's devices, and through them its driver in the kernel",
+    )
     grade.set_defaults(run=_grade)
 
     report = commands.add_parser("report", help="the class report as one HTML page")
@@ -296,7 +302,10 @@ def _grade(options: argparse.Namespace) -> int:
         )
     try:
         if options.only:
-            return _grade_only(options, source, found, seed)
+            code = _grade_only(options, source, found, seed)
+            if options.cuda:
+                _report_on_gpu(options, source, [one for one in found if one.student == options.only], seed)
+            return code
         if not options.output:
             raise WrongUsage("Name the folder for the results: --output DIR.")
         settings = class_run.Settings(
@@ -320,9 +329,35 @@ def _grade(options: argparse.Namespace) -> int:
             from autograder.gradebook import write_gradebook
 
             write_gradebook(course, class_run.results_of(found, settings))
+        if options.cuda:
+            _report_on_gpu(options, source, found, seed)
     except (NoIsolation, SandboxBroken, class_run.RunFailed) as problem:
         raise WrongUsage(str(problem)) from None
     return tally.say(seed, options.output, as_json=options.json)
+
+
+def _report_on_gpu(options: argparse.Namespace, source: Source, found: Sequence[Found], seed: int) -> None:
+    """Say for each student whether a GPU gives what the CPU gives. It changes no grade."""
+    from autograder.grading.on_gpu import NoGpu, on_gpu, write_findings
+
+    stream = sys.stderr if options.json else sys.stdout
+    try:
+        findings = list(on_gpu(source, found, seed=seed, unsandboxed=options.unsandboxed))
+    except NoGpu as problem:
+        print(f"autograder: {problem}. Grades do not depend on it.", file=sys.stderr)
+        return
+    apart = [one for one in findings if one.finding]
+    print(
+        f"On the GPU {len(findings) - len(apart)} of {len(findings)} answers give what they give on the CPU.",
+        file=stream,
+    )
+    for one in apart[:MOST_TOLD]:
+        print(f"  {one.student}, {one.exercise}: {one.finding}", file=stream)
+    if options.output and not options.only:
+        try:
+            print(f"All of them: {write_findings(options.output, findings)}", file=stream)
+        except OSError as problem:
+            raise WrongUsage(f"A file in {options.output} cannot be written: {problem.strerror or problem}.") from None
 
 
 def _cores() -> int:

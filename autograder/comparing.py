@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,17 +21,26 @@ LARGEST_PICTURE = 8  # rows and columns of a table that is shown
 
 @dataclass(frozen=True)
 class Difference:
-    """Why a rule does not hold: what was expected, what came, what to try, and a small table where one helps."""
+    """Why a rule does not hold: what was expected, what came, what to try, and a small table where one helps.
+
+    cause: what can be said for certain of how it came about, told at once. advice: opened when that was not enough.
+    """
 
     expected: str
     got: str
     advice: str = ""
     picture: Mapping[str, Any] | None = None
+    cause: str = ""
 
     @property
     def sentence(self) -> str:
         """Expected and got as one message."""
         return _("Expected {expected}. Got {got}.").format(expected=self.expected, got=self.got)
+
+    @property
+    def message(self) -> str:
+        """The sentence, and the cause below it."""
+        return f"{self.sentence}\n\n{self.cause}" if self.cause else self.sentence
 
 
 def close(got: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
@@ -170,18 +180,37 @@ def compare_shape(
 def shape_difference(key: str, got: Sequence[int], expected: Sequence[int], axes: Sequence[str]) -> Difference:
     """Two shapes that differ, the learner's axes named where sizes tell them apart."""
     named = name_axes(got, expected, axes)
-    advice = ""
-    if sorted(got) == sorted(expected):
-        advice = _("The sizes are right, their order is not. Which two axes have to change places?")
+    cause = ""
+    ones_apart = [size for size in got if size != 1] == [size for size in expected if size != 1]
+    if ones_apart and len(got) < len(expected):
+        cause = _("Only an axis of size 1 is missing. `unsqueeze` puts one in.")
+    elif ones_apart and len(got) > len(expected):
+        cause = _("There is an axis of size 1 too many.")
+    elif (axis := _joins(got, expected)) is not None:
+        words = _("Your axes {a} and {b}, {m} and {n} long, are to be one axis of {product}.")
+        cause = words.format(a=axis, b=axis + 1, m=got[axis], n=got[axis + 1], product=expected[axis])
+    elif (axis := _joins(expected, got)) is not None:
+        words = _("Your axis {a}, {product} long, is to be cut into two: {m} and {n}.")
+        cause = words.format(a=axis, product=got[axis], m=expected[axis], n=expected[axis + 1])
+    elif sorted(got) == sorted(expected):
+        cause = _("The sizes are right, their order is not. Which two axes have to change places?")
     elif math.prod(got) == math.prod(expected):
-        advice = _("The number of elements is right, but they are grouped into other axes.")
+        cause = _("The number of elements is right, but they are grouped into other axes.")
     elif len(got) != len(expected):
-        advice = _("Expected {expected} axes, got {got}.").format(expected=len(expected), got=len(got))
+        cause = _("Expected {expected} axes, got {got}.").format(expected=len(expected), got=len(got))
     return Difference(
         _("`{key}` of shape {shape}").format(key=key, shape=show_shape(expected, axes)),
         _("shape {shape}").format(shape=show_shape(got, named)),
-        advice,
+        cause=cause,
     )
+
+
+def _joins(parts: Sequence[int], whole: Sequence[int]) -> int | None:
+    """The axis of `parts` that makes `whole` when it is joined with the next one; None where none does."""
+    for axis in range(len(parts) - 1):
+        if [*parts[:axis], parts[axis] * parts[axis + 1], *parts[axis + 2 :]] == list(whole):
+            return axis
+    return None
 
 
 def compare_tensor(
@@ -217,8 +246,8 @@ def compare_tensor(
         common_place(wrong, axes, forbidden).format(
             number=show_number(got[index].item()), wrong=int(wrong.sum()), all=wrong.numel()
         ),
-        pattern(got, expected),
-        picture(got, expected, right, axes),
+        picture=picture(got, expected, right, axes),
+        cause=pattern(got, expected),
     )
 
 
@@ -353,16 +382,22 @@ def explain_problem(problem: Problem) -> Difference:
         )
         return Difference(_("an answer"), got, _("Replace the line `raise NotImplementedError()` by your answer."))
     message = problem.message.strip().splitlines()[0][:300].rstrip(".") if problem.message.strip() else _("no message")
-    if line is None and problem.kind == "TypeError" and " returned " in message:  # said by a probe
-        return Difference(
-            _("what the task asks for"),
-            message,
-            _("Look at the `return` of your function: is it there, and does it return what the docstring says?"),
+    if line is None and problem.kind == "TypeError" and re.search(" returned .+, not ", message):  # by a probe
+        function, __, rest = message.partition(" returned ")
+        got, __, wanted = rest.partition(", not ")
+        advice = _(
+            "Look at the `return` of your function: is it there (`print` only shows), and does it return what the "
+            "docstring says?"
         )
+        if got.startswith("a list of") and wanted == "a tensor":
+            advice += "\n\n" + _("`torch.stack` and `torch.cat` make one tensor of a list of them.")
+        return Difference(_("{wanted} from {function}").format(wanted=wanted, function=function), got, advice)
     if line:
-        got = _("{kind} in your line {number}, `{text}`: {message}").format(
-            kind=problem.kind, number=line.number, text=line.text.strip(), message=message
-        )
+        words = _("{kind} in your line {number}, `{text}`: {message}")
+        if not problem.message.strip():
+            words = _("{kind} in your line {number}, `{text}`")
+        got = words.format(kind=problem.kind, number=line.number, text=line.text.strip(), message=message)
     else:
         got = _("{kind}: {message}").format(kind=problem.kind, message=message)
-    return Difference(_("no exception"), got, classics.explain(problem))
+    cause, __, advice = classics.explain(problem).partition("\n\n")
+    return Difference(_("no exception"), got, advice, cause=cause)

@@ -69,16 +69,21 @@ def narrow(judged: Sequence[tuple[Rule, bool]]) -> str:
 
     judged: its checks in the order in which they are explained, and whether each passed; without those not judged.
     """
-    cleared: list[str] = []
+    cleared: dict[str, list[str]] = {}
     for rule, passed in judged:
         if passed and rule.stage.clears:
-            cleared.append(_(rule.stage.clears))
+            cleared.setdefault(_part(rule), []).append(_(rule.stage.clears))
         elif not passed and rule.stage.blames:
-            return " ".join([*cleared[-CLEARED:], _(rule.stage.blames)])
-    first = next((rule.stage.name for rule, passed in judged if not passed), "")
-    if first in GATING_STAGES:
-        return " ".join(cleared[-CLEARED:])
-    return " ".join([*cleared[-1:], *filter(None, [_by_stage(first)])])
+            return " ".join([*cleared.get(_part(rule), [])[-CLEARED:], _(rule.stage.blames)])
+    first = next((rule for rule, passed in judged if not passed), None)
+    if first is None:
+        return ""
+    return _by_stage(first.stage.name) or " ".join(cleared.get(_part(first), [])[-CLEARED:])
+
+
+def _part(rule: Rule) -> str:
+    """Rules of one part clear each other up: those of shape and values together, else those of one stage."""
+    return "values" if rule.stage.name in GATING_STAGES else rule.stage.name
 
 
 def _by_stage(stage: str) -> str:

@@ -56,7 +56,7 @@ def test_a_shape_is_told_with_the_learners_axes_named_as_they_read_them() -> Non
     assert difference.sentence == (
         "Expected `heads` of shape (2, 3, 5, 4) = (B, h, T, d_k). Got shape (2, 5, 3, 4) = (B, T, h, d_k)."
     )
-    assert "order" in difference.advice
+    assert "order" in difference.cause
 
 
 @pytest.mark.parametrize("got", [torch.zeros(2, 3), torch.full((2, 3), 7.0), torch.full((2, 3), math.nan)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import random
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -15,9 +16,9 @@ import pytest
 from nbgrader.nbgraderformat.v3 import MetadataValidatorV3
 
 from autograder import solved
-from autograder.course import Source
+from autograder.course import Source, Variant
 from autograder.grading.submission import Grader
-from autograder.results import GATING_STAGES, STAGES
+from autograder.results import GATING_STAGES, STAGES, total
 
 ROOT = Path(__file__).parents[1]
 POINTS = {
@@ -278,6 +279,45 @@ def test_a_module_that_calls_a_broken_function_from_above_does_not_pay_for_it(
     assert results["MultiHeadedAttention"].judged_with == "stand-ins"
 
 
+def pairs_of_right_answers(source: Source, count: int, seed: int) -> list[tuple[Variant, Variant]]:
+    """Unusual right answers to two different exercises of those that the module needs or may call, and itself."""
+    rng = random.Random(seed)
+    parts = ["MultiHeadedAttention", *source.assignment.calls_of("MultiHeadedAttention")]
+    drawn = []
+    for _ in range(count):
+        one, other = rng.sample(parts, 2)
+        drawn.append(
+            (
+                rng.choice([variant for variant in source.right if variant.exercise == one]),
+                rng.choice([variant for variant in source.right if variant.exercise == other]),
+            )
+        )
+    return drawn
+
+
+def judge_pairs(source: Source, grader: Grader, count: int, seed: int) -> None:
+    print(f"pairs of right answers with seed {seed}")
+    for pair in pairs_of_right_answers(source, count, seed):
+        print(" with ".join(variant.path for variant in pair))
+        answers = {"MultiHeadedAttention": MODULE_THAT_CALLS, **{variant.exercise: variant.code for variant in pair}}
+        cells = list(grader.reference)
+        for exercise, code in answers.items():
+            cells = solved.with_answer(cells, exercise, code)
+        results = grader.judge(cells)
+        lost = [f"{r.name}/{c.name}: {c.message}" for r in results for c in r.checks if c.status != "passed"]
+        assert total(results) == 100 and not lost, lost
+        assert {result.judged_with for result in results} == {"own"}
+
+
+def test_random_pairs_of_right_parts_get_full_marks(source: Source, grader: Grader) -> None:
+    judge_pairs(source, grader, 6, seed=random.SystemRandom().randrange(2**31))
+
+
+@pytest.mark.long
+def test_many_random_pairs_of_right_parts_get_full_marks(source: Source, grader: Grader) -> None:
+    judge_pairs(source, grader, 150, seed=random.SystemRandom().randrange(2**31))
+
+
 # -- the banks --------------------------------------------------------------------------------------------------------
 
 
@@ -303,6 +343,15 @@ def test_every_misconception_is_shown_by_an_answer_and_told_in_whole_sentences(s
         assert misconception.says.endswith((".", ":")) and len(misconception.says) <= 220, name
         assert misconception.advice and len(misconception.advice) <= 160, name
         assert misconception.chapter == "" or misconception.chapter in source.assignment.chapters, name
+
+
+def test_an_answer_about_one_part_is_not_sent_to_the_chapter_of_another(source: Source) -> None:
+    parts = {"split_heads", "merge_heads", "mix_heads", "silence_head"}  # each with a chapter on just this
+    own = {exercise.chapter for exercise in source.assignment.exercises if exercise.name in parts}
+    for variant in source.wrong:
+        chapter = source.misconceptions[variant.misconception or ""].chapter
+        if variant.exercise in parts and variant.path != "mix_heads/merged_without_transpose":  # it is about merging
+            assert chapter not in own - {source.assignment.by_name[variant.exercise].chapter}, variant.path
 
 
 def test_no_two_answers_of_a_bank_are_the_same_text(source: Source) -> None:

@@ -29,7 +29,7 @@ ENGINE = Path(processes.__file__).resolve().parents[1]
 NO_CALLS = ("sandbox/zygote.py", "filters.refuse_system_calls(self._program)", "pass")
 NO_LANDLOCK = (
     "sandbox/zygote.py",
-    "filters.allow_files_only(self._landlock, self._readable, [os.devnull], namespaces.SCRATCH)",
+    "filters.allow_files_only(self._landlock, self._readable, self._writable, namespaces.SCRATCH)",
     "pass",
 )
 

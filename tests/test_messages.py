@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from failing_notebooks import FAILING
 from torch import nn
 
 from autograder import classics, comparing, probes, solved
@@ -63,8 +64,13 @@ RAISING = {
     "return print().shape": "`return`",
     "return d_k": "`self.d_k`",
     "y = y + 1": "before it gets a value",
-    "return x.foo": "A Tensor has no `foo`",
-    "return nn.Liner(4, 4)": "torch.nn has no `Liner`",
+    "return x.foo": "A tensor has no `foo`.",
+    "return x.tranpose(1, 2)": "Is `transpose` meant?",
+    "return torch.sofmax(x, -1)": "Is `softmax` meant?",
+    "return nn.ModuleList(nn.Linear(2, 2) for _ in 3)": "`for _ in range(N)`",
+    "nn.Linear(4, 4).weight = x[0]": "a plain tensor cannot take its place",
+    "assert x.size(0) == 3": "in the order of the task",
+    "return nn.Liner(4, 4)": "torch.nn has no `Liner`. Is `Linear` meant?",
     "return answer(x, x)": "was given 2 arguments and takes 1",
     "return answer()": "was called without 'x'",
     "return torch.softmax(x, axes=1)": "",
@@ -91,7 +97,8 @@ def problem_in(code: str) -> Problem:
 def test_an_exception_is_told_with_its_cause_in_words(body: str, words: str) -> None:
     problem = problem_in(f"def answer(x):\n    {body}\n")
     difference = comparing.explain_problem(problem)
-    assert words in difference.advice, (problem.kind, problem.message, difference.advice)
+    told = f"{difference.message}\n\n{difference.advice}"
+    assert words in told and difference.cause, (problem.kind, problem.message, told)
     assert "in your line" in difference.got and "Traceback" not in difference.sentence
 
 
@@ -175,10 +182,14 @@ def test_what_the_differences_share_is_told(change: Callable[[torch.Tensor], Non
     ],
 )
 def test_a_pattern_over_all_numbers_is_told(change: Callable[[torch.Tensor], None], words: str) -> None:
-    assert changed(change).advice == words
+    assert changed(change).cause == words
 
 
 # -- where an unknown fault lies ---------------------------------------------------------------------------------------
+
+LOUDER = "copy.deepcopy(module).apply(lambda m: [p.data.mul_(1.1) for p in m.parameters(False)])"
+TWICE_W_Q = ".weight.copy_(weight * (1 + (linear is mha.linears[0])))"
+ONE_OF_TWO = "one = copy.deepcopy(module)\n    return nn.ModuleList([one if _ % 2 else "
 
 
 def first_failure(grader: Grader, exercise: str, *changes: tuple[str, str]) -> CheckResult:
@@ -193,23 +204,76 @@ def first_failure(grader: Grader, exercise: str, *changes: tuple[str, str]) -> C
     return failed[0]
 
 
-@pytest.mark.parametrize(
-    ("exercise", "old", "new", "words"),
-    [
-        ("attention", "math.sqrt(d_k)", "(d_k + 3)", "fault lies in the scores"),
-        ("attention", "scores.softmax(dim=-1)", "scores.softmax(dim=-1) * 0.9", "how the weights meet the values"),
-        ("attention", "weights @ value, weights", "weights**2 @ value, weights", "how the weights meet the values"),
-        ("attention", "mask == 0", "mask.flip(-1) == 0", "how the mask is used"),
-        ("attention", "query @ key", "(query + query.detach()) / 2 @ key", "gradient's way back"),
-        ("MultiHeadedAttention", "self.linears[-1](x)", "self.linears[-1](x) * 1.1", "lies in V, in W_O"),
-        ("MultiHeadedAttention", "attention(query,", "attention(query * 1.1,", "fault lies in Q, in K"),
-        ("MultiHeadedAttention", "mask.unsqueeze(1)", "mask.unsqueeze(1).roll(1, 0)", "where its axis for the heads"),
-        ("split_heads", "x.view(B,", "x.roll(1, 2).view(B,", "within a token"),
-        ("mix_heads", "parts.sum(dim=1)", "parts.sum(dim=1) * 1.1", "the sum over the heads"),
-    ],
-)  # fmt: skip
+# exercise, a text of the reference's answer, what stands in its place, what is said of where the fault lies
+UNKNOWN = [
+    ("attention", "math.sqrt(d_k)", "(d_k + 3)", "fault lies in the scores"),
+    ("attention", "scores.softmax(dim=-1)", "scores.softmax(dim=-1) * 0.9", "how the weights meet the values"),
+    ("attention", "weights @ value, weights", "weights**2 @ value, weights", "how the weights meet the values"),
+    ("attention", "mask == 0", "mask.flip(-1) == 0", "in whether the mask is used"),
+    ("attention", "query @ key", "(query + query.detach()) / 2 @ key", "gradient's way back"),
+    ("MultiHeadedAttention", "self.linears[-1](x)", "self.linears[-1](x) * 1.1", "lies in V, in W_O"),
+    ("MultiHeadedAttention", "attention(query,", "attention(query * 1.1,", "fault lies in Q, in K"),
+    ("MultiHeadedAttention", "mask.unsqueeze(1)", "mask.unsqueeze(1).roll(1, 0)", "where its axis for the heads"),
+    ("split_heads", "x.view(B,", "x.roll(1, 2).view(B,", "within a token"),
+    ("mix_heads", "parts.sum(dim=1)", "parts.sum(dim=1) * 1.1", "the sum over the heads"),
+    ("mix_heads", "heads @ blocks", "heads @ blocks + 0.1", "or another constant, stands in its part"),
+    ("clones", "copy.deepcopy(module)", LOUDER, "in how one copy is made"),
+    ("clones", "return nn.ModuleList([", ONE_OF_TWO, "a whole object, or the memory"),
+    ("masks", "tokens != pad)", "(tokens != pad) & (tokens > 4))", "in what it compares"),
+    ("masks", "tokens != pad)", "(tokens != pad) & (tokens != 0))", "what is taken for granted"),
+    ("masks", ".tril()", ".tril().flip(1)", "which side of the diagonal"),
+    ("masks", ".tril()", ".tril().to(torch.uint8)", "in the dtype alone"),
+    ("masks", "mask.unsqueeze(1)", "mask.flip(-1).unsqueeze(1)", "cells that are changed"),
+    ("predict", '"merged": (batch, tokens, d_model)', '"merged": (batch, d_model, tokens)', "outside the heads"),
+    ("predict", '"heads": (batch, h, tokens, d_k)', '"heads": (h, tokens, batch, d_k)', "lies in the split"),
+    ("predict", '"scores": (batch, h, tokens, tokens)', '"scores": (batch, h, d_k, d_k)', "in what one head does"),
+    ("predict", "4 * (d_model", "5 * (d_model", "first count one linear"),
+    ("load_torch_weights", "linear.bias.copy_(bias)", "linear.bias.copy_(-bias)", "what W_V or W_O was given"),
+    ("load_torch_weights", ".weight.copy_(weight)", TWICE_W_Q, "what W_Q or W_K was given"),
+    ("silence_head", "= 0", "*= 0.5", "a part of each head stays"),
+    ("silence_head", "] = 0", "] = 0\n        mha.linears[-1].weight *= 1.3", "which numbers belong to one head"),
+    ("silence_head", "] = 0", "] = 0\n        mha.linears[1].weight[first] = 0", "change to W_Q, to W_K"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("exercise", "old", "new", "words"), UNKNOWN)
 def test_an_unknown_fault_is_narrowed_down(grader: Grader, exercise: str, old: str, new: str, words: str) -> None:
     assert words in first_failure(grader, exercise, (old, new)).narrows
+
+
+def test_wrong_blocks_with_the_bias_in_each_part_are_told_one_after_the_other(grader: Grader) -> None:
+    code = (
+        "def mix_heads(heads, weight, bias):\n"
+        "    h, d_k = heads.size(1), heads.size(3)\n"
+        "    parts = []\n"
+        "    for i in range(h):\n"
+        "        block = weight.T[i :: h]\n"
+        "        parts.append(heads[:, i] @ block + bias)\n"
+        "    parts = torch.stack(parts, dim=1)\n"
+        "    return parts, parts.sum(dim=1)\n"
+    )
+    cells = solved.with_answer(list(grader.reference), "mix_heads", code)
+    failed = [c for c in grader.judge_exercise_alone(cells, "mix_heads").checks if c.status == "failed"]
+    assert "bias, or another constant" in failed[0].narrows
+    assert "in which numbers of `weight`" not in failed[0].narrows
+
+
+def test_a_name_that_is_not_there_is_not_taken_for_an_attribute() -> None:
+    advice = classics.explain(problem_in("def answer(x):\n    return x / d_k\n"))
+    first, then, last = advice.split("\n\n")
+    assert "self" not in first + then and last.startswith("In a method of a class")
+
+
+def test_a_cause_is_told_once_in_a_terminal(grader: Grader) -> None:
+    code = next(one.code for one in grader.source.wrong if one.path == "attention/no_scale")
+    cells = solved.with_answer(list(grader.reference), "attention", code)
+    result = grader.judge_exercise_alone(cells, "attention")
+    assert sum(check.misconception is not None for check in result.checks) > 1
+    said = panel_text([result], chapter_link=grader.assignment.chapter_link, recorded=False, total=False)
+    assert said.count("Likely cause") == 1 and "The same cause." in said
+    words = " ".join(said.split())
+    for layer in {layer for check in result.checks if check.misconception for layer in check.hint.split("\n\n")[:1]}:
+        assert words.count(layer.replace("`", "")) <= 1 and words.count(layer) <= 1
 
 
 def test_where_the_fault_lies_stands_in_the_panel(grader: Grader) -> None:
@@ -236,6 +300,15 @@ def test_a_known_mistake_and_an_exception_need_no_narrowing(grader: Grader) -> N
         result = grader.judge_exercise_alone(solved.with_answer(list(grader.reference), "attention", code), "attention")
         assert not any(check.narrows for check in result.checks)
         assert any(check.status == "failed" for check in result.checks)
+
+
+def test_of_two_mistakes_the_first_to_fail_is_narrowed_down_though_the_other_is_known(grader: Grader) -> None:
+    code = next(one.code for one in FAILING if one.name == "no-scale-wrong-axis")
+    result = grader.judge_exercise_alone(solved.with_answer(list(grader.reference), "attention", code), "attention")
+    first, *others = [check for check in result.checks if check.status == "failed"]
+    assert first.misconception is None and "lies in the softmax" in first.narrows
+    assert "scores-not-scaled" in {check.misconception for check in others}
+    assert not any(check.narrows for check in others)
 
 
 def test_hints_come_in_layers_the_nearest_first(grader: Grader) -> None:

@@ -92,7 +92,7 @@ def _result(rule: Rule, status: str, difference: Difference | None = None, **mor
         status=status,  # type: ignore[arg-type]
         points=rule.stage.points,
         rule=_(rule.sentence),
-        message=difference.sentence if difference else "",
+        message=difference.message if difference else "",
         hint=_layers(difference.advice if difference else "", _(rule.stage.hint)) if status == "failed" else "",
         chapter=rule.stage.chapter,
         picture=difference.picture if difference else None,
@@ -107,7 +107,7 @@ def _layers(*hints: str) -> str:
 
 def _note(rule: Rule, difference: Difference) -> CheckResult:
     """A report whose finding is told beside a check that passes: it judges nobody."""
-    words = [difference.sentence, _(rule.stage.hint) or difference.advice]
+    words = [difference.message, _(rule.stage.hint) or difference.advice]
     return _result(rule, "passed", message="\n\n".join(word for word in words if word))
 
 
@@ -138,7 +138,7 @@ def _loads(function: str, exercise: Exercise, evidence: Evidence, replies: Seque
         status="failed" if difference else "passed",
         points=0.0,
         rule=_("`{name}` is there and can be called.").format(name=function),
-        message=difference.sentence if difference else "",
+        message=difference.message if difference else "",
         hint=difference.advice if difference else "",
     )
 
@@ -197,7 +197,7 @@ def judge_exercise(
     gated: dict[str, CheckResult] = {name: check for name, check in loads.items() if check.status == "failed"}
     failed: dict[str, int] = {}
     judged: dict[str, list[tuple[Rule, bool]]] = {name: [] for name in exercise.functions}
-    raised: set[str] = set()  # functions whose fault an exception shows already
+    told: set[str] = set()  # checks whose message alone says where the fault lies
     died = exercise.name in evidence.deaths
     for rule in sorted(own, key=lambda rule: STAGES.index(rule.stage.name)):
         gate = gated.get(rule.of)
@@ -231,8 +231,8 @@ def judge_exercise(
             result = _result(rule, "failed", failure.difference)
             failed[key(rule)] = len(results)
             judged[rule.of].append((rule, False))
-            if failure.problem is not None:
-                raised.add(rule.of)
+            if not failure.compared:
+                told.add(key(rule))
             if rule.stage.name in GATING_STAGES and rule.of not in gated:
                 gated[rule.of] = result
         except _NoReply:
@@ -251,7 +251,7 @@ def judge_exercise(
                 hint=_layers(_(misconception.advice), results[position].hint),
                 chapter=misconception.chapter or results[position].chapter,
             )
-        _narrow(own, judged, raised, failed, results)
+        _narrow(own, judged, told, failed, results)
     if died:
         results = [
             replace(check, status="blocked") if check.status == "passed" and check.points else check
@@ -280,18 +280,18 @@ def without_points(result: ExerciseResult, message: str) -> ExerciseResult:
 def _narrow(
     rules: Sequence[Rule],
     judged: Mapping[str, Sequence[tuple[Rule, bool]]],
-    raised: set[str],
+    told: set[str],
     failed: Mapping[str, int],
     results: list[CheckResult],
 ) -> None:
-    """Tell at each function's first failed check where its fault lies, unless its mistake is known by name."""
+    """Tell at each function's first failed check where its fault lies, unless its mistake is known by name there."""
     function_of = {key(rule): rule.of for rule in rules}
-    positions: dict[str, list[int]] = {}
-    for name, position in failed.items():
-        positions.setdefault(function_of[name], []).append(position)
-    for function, places in positions.items():
-        if function not in raised and not any(results[place].misconception for place in places):
-            first = min(places)
+    firsts: dict[str, str] = {}
+    for name in sorted(failed, key=lambda one: failed[one]):
+        firsts.setdefault(function_of[name], name)
+    for function, name in firsts.items():
+        first = failed[name]
+        if name not in told and not results[first].misconception:
             results[first] = replace(results[first], narrows=narrow(judged[function]))
 
 

@@ -446,13 +446,14 @@ def limits_of(source: Source) -> Limits:
 
 
 @contextmanager
-def open_for(source: Source, *, unsandboxed: bool) -> Iterator[Sandbox]:
-    """The sandbox for an assignment's probes and namespace."""
+def open_for(source: Source, *, unsandboxed: bool, gpu: Limits | None = None) -> Iterator[Sandbox]:
+    """The sandbox for an assignment's probes and namespace. gpu: with the GPUs in reach, and these limits instead."""
     with open_sandbox(
         source.assignment.probes,
-        limits=limits_of(source),
+        limits=gpu or limits_of(source),
         unsandboxed=unsandboxed,
         namespace_code=source.assignment.namespace,
+        gpu=gpu is not None,
     ) as sandbox:
         yield sandbox
 

@@ -114,6 +114,7 @@ class _Paper:
         except (UnicodeEncodeError, LookupError):
             self.symbols = False
         self.lines: list[str] = []
+        self.told: set[str] = set()  # causes and hints of the exercise at hand, each said once
 
     def plain(self, text: str) -> str:
         """The text as this terminal can print it."""
@@ -218,21 +219,29 @@ class _Paper:
         self.apart(_("{state}: {rule}").format(state=state, rule=check.rule), right, 2, colour, mark)
 
     def explain(self, check: CheckView, full: bool) -> None:
-        if check.check.says:
+        if check.check.says and check.check.says in self.told:
+            self.line(_("The same cause."), 4)
+        elif check.check.says:
             self.prose(check.check.says, 4, _("Likely cause:") + " ")
         if check.check.narrows:
             self.prose(check.check.narrows, 4, _("Where the fault lies:") + " ")
-        self.prose(check.check.message, 4)
+        if check.check.message and check.check.message in self.told:
+            self.line(_("The same as above."), 4)
+        else:
+            self.prose(check.check.message, 4)
         if full and check.picture:
             self.table(check.picture, 4)
         for hint in check.hints if full else check.hints[:1]:
-            self.prose(hint, 4, _("What to try:") + " ")
+            if hint not in self.told:
+                self.prose(hint, 4, _("What to try:") + " ")
+        self.told.update([check.check.says, check.check.message, *check.hints])
         if full and check.chapter:
             self.line(_("To reread: {chapter}").format(chapter=check.chapter), 4)
             if check.url:
                 self.line(check.url, 6)
 
     def exercise(self, view: ExerciseView) -> None:
+        self.told = set()
         self.apart(
             visible(view.exercise.name, 120),
             _("{earned} of {worth} points").format(earned=view.earned, worth=view.worth),

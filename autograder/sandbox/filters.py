@@ -103,7 +103,7 @@ _CAPABILITY_VERSION = 0x20080522
 _SECURE = 0x2F  # NOROOT, NO_SETUID_FIXUP and their locks, KEEP_CAPS locked off: being id 0 gives nothing any more
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every architecture
 _CREATE_VERSION, _PATH_BENEATH = 1, 1
-_READ_FILE, _READ_FOLDER, _WRITE_FILE, _TRUNCATE = 1 << 2, 1 << 3, 1 << 1, 1 << 14
+_READ_FILE, _READ_FOLDER, _WRITE_FILE, _TRUNCATE, _DEVICE_CALLS = 1 << 2, 1 << 3, 1 << 1, 1 << 14, 1 << 15
 _FILE_RIGHTS_BY_VERSION = (0, 13, 14, 15, 15, 16)  # how many of the rights exist, by version of the interface
 _NETWORK_SINCE, _SCOPES_SINCE = 4, 6
 
@@ -161,7 +161,7 @@ def allow_files_only(version: int, readable: Sequence[str], writable: Sequence[s
     ruleset = _check(libc.syscall(_CREATE_RULESET, ctypes.byref(rules), size, 0), "landlock")
     try:
         _allow(ruleset, readable, _READ_FILE | _READ_FOLDER, files)
-        _allow(ruleset, writable, _READ_FILE | _WRITE_FILE | _TRUNCATE, files)
+        _allow(ruleset, writable, _READ_FILE | _WRITE_FILE | _TRUNCATE | _DEVICE_CALLS, files)
         _allow(ruleset, [folder], files & ~1, files)  # but no program is executed from there
         _check(libc.syscall(_RESTRICT_SELF, ruleset, 0), "landlock")
     finally:
@@ -172,7 +172,9 @@ def _allow(ruleset: int, paths: Iterable[str], rights: int, known: int) -> None:
     for path in paths:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
-            wanted = rights if os.path.isdir(path) else rights & (1 | _READ_FILE | _WRITE_FILE | _TRUNCATE)
+            wanted = (
+                rights if os.path.isdir(path) else rights & (1 | _READ_FILE | _WRITE_FILE | _TRUNCATE | _DEVICE_CALLS)
+            )
             rule = _Beneath(wanted & known, place)
             _check(_libc().syscall(_ADD_RULE, ruleset, _PATH_BENEATH, ctypes.byref(rule), 0), f"landlock {path}")
         finally:
@@ -197,8 +199,9 @@ def limit(limits: Limits, *, processes: bool) -> bool:
         (resource.RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes),
         (resource.RLIMIT_NOFILE, limits.open_files, limits.open_files),
         (resource.RLIMIT_CORE, 0, 0),
-        (resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes),
     ]
+    if limits.memory_bytes:
+        wanted.append((resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes))
     if processes:
         wanted.append((resource.RLIMIT_NPROC, limits.processes, limits.processes))
     complete = True

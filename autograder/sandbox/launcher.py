@@ -41,7 +41,7 @@ def main() -> None:
     if keeper == 0:
         try:
             namespaces.die_with_parent()
-            namespaces.build_view(base, settings["allowed"], settings["links"], with_proc=False)
+            namespaces.build_view(base, settings["allowed"], settings["links"], settings["devices"], with_proc=False)
             namespaces.be_inspectable()
             _keep(settings, control)
         except Exception as problem:
@@ -66,7 +66,7 @@ def _leave(settings: dict[str, Any]) -> str:
         return base
     # Root can reach what lies under private folders, such as an interpreter below root's home. Afterwards it is nobody.
     namespaces.unshare(namespaces.NEWNS)
-    namespaces.build_view(base, settings["allowed"], settings["links"], with_proc=True)
+    namespaces.build_view(base, settings["allowed"], settings["links"], settings["devices"], with_proc=True)
     namespaces.become_unowned(unowned)
     namespaces.unshare(rooms)
     return str(namespaces.SCRATCH)

@@ -148,12 +148,15 @@ def become_unowned(number: int) -> None:
     os.setresuid(0, 0, 0)
 
 
-def build_view(base: str, allowed: Iterable[str], links: Iterable[tuple[str, str]], *, with_proc: bool) -> None:
+def build_view(
+    base: str, allowed: Iterable[str], links: Iterable[tuple[str, str]], devices: Iterable[str], *, with_proc: bool
+) -> None:
     """Makes `allowed`, readable at their own paths, all that exists.
 
     base: an empty folder that exists. allowed: folders and files without symbolic links in their paths, none inside
     another; what is mounted inside them does not come along. links: symbolic links to make, as (path, target).
-    with_proc: bring /proc along, for a second view to be built inside the first.
+    devices: those of `DEVICES`, and more where more are asked for. with_proc: bring /proc along, for a second view to
+    be built inside the first.
 
     Without it the view is final: read-only, with an empty scratch folder of a megabyte.
     """
@@ -161,7 +164,7 @@ def build_view(base: str, allowed: Iterable[str], links: Iterable[tuple[str, str
     mount("tmpfs", base, "tmpfs", _NOSUID | _NODEV, "mode=0755,size=1m")
     for path in allowed:
         _bind(path, base + path, _RDONLY | _NOSUID | _NODEV)
-    for device in DEVICES:
+    for device in devices:
         _bind(device, base + device, 0)
     for link, target in links:
         os.makedirs(os.path.dirname(base + link), 0o755, exist_ok=True)

@@ -29,7 +29,7 @@ from autograder.observations import Limits
 from autograder.sandbox import filters, view
 from autograder.sandbox.control import Control, Lost
 from autograder.sandbox.fingerprint import fingerprint
-from autograder.sandbox.namespaces import SCRATCH
+from autograder.sandbox.namespaces import DEVICES, SCRATCH
 
 OWN = "own"  # namespaces that we make ourselves, and a pid namespace for each child
 BUBBLEWRAP = "bubblewrap"  # the same view and namespaces, which children share one after the other
@@ -81,8 +81,9 @@ class End:
 class Zygote:
     """The processes of one sandbox, and the line to them."""
 
-    def __init__(self, probes: Path, limits: Limits, means: str, namespace_code: str) -> None:
+    def __init__(self, probes: Path, limits: Limits, means: str, namespace_code: str, gpu: bool = False) -> None:
         self._means = means
+        self._gpus = view.gpu_devices() if gpu else []
         self._isolated = means != PLAIN
         self._process: subprocess.Popen[bytes] | None = None
         texts = _probes_of(probes)
@@ -93,6 +94,8 @@ class Zygote:
             folder = self._view.shows(probes)
             if folder is not None:
                 raise NoIsolation(f"The course lies in {folder}, which learners' code can read. Move it elsewhere.")
+        if gpu:
+            self._view = view.with_gpu(self._view)
         self._base = Path(tempfile.mkdtemp(prefix="autograder-"))
         self._last_words = tempfile.TemporaryFile()  # noqa: SIM115 - open for as long as the processes are
         ours, theirs = socket.socketpair()
@@ -115,13 +118,17 @@ class Zygote:
                 "base": str(self._base),
                 "allowed": seen.allowed,
                 "links": seen.links,
+                "devices": [*DEVICES, *self._gpus],
                 "command": command,
                 "environment": environment,
             }
             command = [sys.executable, "-I", "-S", str(_HERE / "launcher.py"), json.dumps(settings), handle]
             environment = {}
         elif self._means == BUBBLEWRAP:
-            wrapped = view.bubblewrap(shutil.which("bwrap") or "bwrap", seen, environment, limits.scratch_bytes)
+            devices = [*DEVICES, *self._gpus]
+            wrapped = view.bubblewrap(
+                shutil.which("bwrap") or "bwrap", seen, devices, environment, limits.scratch_bytes
+            )
             command = [*wrapped, "--", *command, handle, "-1"]
             environment = {}
         else:
@@ -143,6 +150,7 @@ class Zygote:
             "base": str(self._base),
             "limits": dataclasses.asdict(limits),
             "readable": [*self._view.allowed, "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"],
+            "writable": [os.devnull, *self._gpus],
             "landlock": filters.landlock_version() if self._isolated else 0,
             "program": base64.b64encode(program).decode() if program else None,
             "probes": dict(probes),

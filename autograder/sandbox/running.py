@@ -59,18 +59,24 @@ class StandInsFailed(SandboxError):
 
 
 def open_sandbox(
-    probes: Path, *, limits: Limits | None = None, unsandboxed: bool = False, namespace_code: str = ""
+    probes: Path,
+    *,
+    limits: Limits | None = None,
+    unsandboxed: bool = False,
+    namespace_code: str = "",
+    gpu: bool = False,
 ) -> Sandbox:
     """Starts a sandbox: some seconds, after which each job costs milliseconds.
 
     probes: a file of probe functions, or a folder of such files. limits: for each child (default: `Limits()`).
     namespace_code: run once, in the namespace that every answer finds. unsandboxed: plain processes instead, where
-    learners' code can read and write whatever this user can.
+    learners' code can read and write whatever this user can. gpu: learners' code may use the GPUs: it reaches their
+    devices, and with them the driver in the kernel and whatever memory of the card nobody else holds.
 
     Raises NoIsolation where isolation is not to be had, or where it would show the probes' folder to learners; and
     SandboxBroken when the probes or the namespace's code cannot be loaded.
     """
-    return Sandbox(probes, limits or Limits(), unsandboxed, namespace_code)
+    return Sandbox(probes, limits or Limits(), unsandboxed, namespace_code, gpu)
 
 
 class Sandbox:
@@ -80,7 +86,7 @@ class Sandbox:
     layers: what stands around a child, by name. restarts: how often the zygote had to be started again.
     """
 
-    def __init__(self, probes: Path, limits: Limits, unsandboxed: bool, namespace_code: str) -> None:
+    def __init__(self, probes: Path, limits: Limits, unsandboxed: bool, namespace_code: str, gpu: bool = False) -> None:
         self.isolation = "none" if unsandboxed else "namespaces"
         self.means = OWN if not unsandboxed else PLAIN if can_fork() else SPAWNED
         self.layers: dict[str, bool] = {}
@@ -88,6 +94,7 @@ class Sandbox:
         self.limits = limits
         self._probes = probes
         self._namespace_code = namespace_code
+        self._gpu = gpu
         self._plan: bytes | None = None
         self._exercises: list[str] = []  # by position in the plan
         self._zygote: Zygote | Spawner | None = None
@@ -146,7 +153,7 @@ class Sandbox:
         def new(means: str) -> Zygote | Spawner:
             if means == SPAWNED:
                 return self._tried(Spawner(self._probes, self.limits, self._namespace_code))
-            return self._tried(Zygote(self._probes, self.limits, means, self._namespace_code))
+            return self._tried(Zygote(self._probes, self.limits, means, self._namespace_code, self._gpu))
 
         if self.isolation == "none":
             return new(self.means)

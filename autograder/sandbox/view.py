@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import glob
 import importlib.util
 import os
+import stat
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.sandbox.engine import CHILD_SIDE
-from autograder.sandbox.namespaces import DEVICES, SCRATCH
+from autograder.sandbox.namespaces import SCRATCH
 
 ENGINE = Path(__file__).resolve().parent.parent
 _LIBRARIES = ("/lib", "/lib64", "/lib32", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache")
 _PROCESSOR = "/proc/cpuinfo"  # without it PyTorch takes slower kernels, whose results differ in the last digits
+_DRIVER = ("/proc/devices", "/proc/driver/nvidia/params", "/proc/driver/nvidia/version")
 _PACKAGES = ("torch", "numpy", "IPython", "traitlets", "safetensors")
 # Settings that change what PyTorch computes, or that the interpreter needs to start at all.
 _PASSED_ON = (
@@ -23,6 +26,7 @@ _PASSED_ON = (
     "ONEDNN_MAX_CPU_ISA",
     "MKL_CBWR",
     "MKL_ENABLE_INSTRUCTIONS",
+    "CUDA_VISIBLE_DEVICES",
     "LD_LIBRARY_PATH",
     "DYLD_LIBRARY_PATH",
     "SYSTEMROOT",
@@ -64,12 +68,26 @@ def view() -> View:
     return View(tuple(allowed), tuple(inside))
 
 
+def gpu_devices() -> list[str]:
+    """The devices through which CUDA reaches the GPUs of this machine; none where there is none."""
+    found = [path for path in glob.glob("/dev/nvidia*") if stat.S_ISCHR(os.stat(path).st_mode)]
+    return sorted(found)
+
+
+def with_gpu(seen: View) -> View:
+    """The same view with what CUDA reads of its driver."""
+    there = [path for path in _DRIVER if os.path.exists(path) and seen.shows(path) is None]
+    return replace(seen, allowed=tuple(sorted([*seen.allowed, *there])))
+
+
 def packages() -> list[str]:
     """Folders to import from, whether or not the interpreter looks there by itself."""
     return sorted({folder for name in _PACKAGES if (folder := _home(name)) is not None})
 
 
-def bubblewrap(program: str, seen: View, variables: Mapping[str, str], scratch_bytes: int) -> list[str]:
+def bubblewrap(
+    program: str, seen: View, devices: Sequence[str], variables: Mapping[str, str], scratch_bytes: int
+) -> list[str]:
     """The command line that has bubblewrap show the same view, without any capability, to what is appended to it."""
     command = [program, "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
     command += ["--unshare-cgroup-try", "--new-session", "--cap-drop", "ALL", "--clearenv"]
@@ -79,7 +97,7 @@ def bubblewrap(program: str, seen: View, variables: Mapping[str, str], scratch_b
         command += ["--ro-bind", path, path]
     for link, target in seen.links:
         command += ["--symlink", target, link]
-    for device in DEVICES:
+    for device in devices:
         command += ["--dev-bind", device, device]
     command += ["--size", str(scratch_bytes), "--perms", "0700", "--tmpfs", SCRATCH, "--symlink", SCRATCH, "/tmp"]
     return [*command, "--remount-ro", "/", "--chdir", SCRATCH]

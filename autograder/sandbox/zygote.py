@@ -48,6 +48,7 @@ class Zygote:
         self._base: str = settings["base"]
         self._limits = Limits(**settings["limits"])
         self._readable: list[str] = settings["readable"]
+        self._writable: list[str] = settings["writable"]
         self._program = base64.b64decode(settings["program"]) if settings["program"] else None
         self._landlock: int = settings["landlock"]
         self._running: int | None = None
@@ -150,7 +151,7 @@ class Zygote:
         if self._confined:
             layers["landlock"] = self._landlock > 0
             if self._landlock:
-                filters.allow_files_only(self._landlock, self._readable, [os.devnull], namespaces.SCRATCH)
+                filters.allow_files_only(self._landlock, self._readable, self._writable, namespaces.SCRATCH)
             layers["seccomp"] = self._program is not None
             if self._program is not None:
                 filters.refuse_system_calls(self._program)

@@ -20,7 +20,11 @@ def heads_and_w_o(draw, batch, h, tokens, d_k, d_model):
     }
 
 
-@stage("shape", points=1, hint="One part per head, each as wide as the output: (B, h, T, d_k) @ (h, d_k, d_model).")
+@stage(
+    "shape",
+    points=1,
+    hint="weight is (d_model, h·d_k): a head meets d_k of its columns, not of its rows. That block, transposed, is (d_k, d_model), here (5, 7), so a part is as wide as the output.",
+)
 def test_one_part_per_head(answer, draw):
     """Heads (2, 3, 4, 5) and a weight (7, 15) give parts (2, 3, 4, 7) and an output (2, 4, 7)."""
     seen = answer.observe("mix", **heads_and_w_o(draw, 2, 3, 4, 5, 7))
@@ -30,9 +34,30 @@ def test_one_part_per_head(answer, draw):
 
 @stage(
     "values",
-    points=2.5,
+    points=0.5,
+    hint="The bias belongs to no head: add it once, to the sum.",
+    blames="A head of zeros adds something all the same, so the bias, or another constant, stands in its part.",
+    clears="A head of zeros adds nothing, so no bias stands in the parts.",
+)
+def test_a_head_of_zeros_adds_nothing(answer, draw):
+    """Where head 1 holds zeros only, part 1 is zero: a part holds what its head adds, and nothing else."""
+    given = heads_and_w_o(draw, 2, 2, 3, 2, 3)
+    given["heads"][:, 1] = 0
+    seen = answer.observe("mix", **given)
+    seen.same_shape("parts", axes=PARTS)
+    largest = float(seen.tensor("parts")[:, 1].abs().max())
+    seen.law(
+        largest < 1e-5,
+        expected=_("a part of zeros for a head of zeros"),
+        got=_("numbers up to {largest}").format(largest=f"{largest:.4g}"),
+    )
+
+
+@stage(
+    "values",
+    points=2,
     hint="Head i meets weight[:, i*d_k : (i+1)*d_k]; transposed, it maps d_k to d_model.",
-    blames="The part of a single head differs, so the fault lies in which numbers of `weight` a head meets, not in the sum or in the bias.",
+    blames="The part of a single head differs, so the fault lies in which numbers of `weight` a head meets.",
     clears="The part of each head is right, so the blocks of `weight` are sound.",
 )
 def test_each_head_meets_its_own_block(answer, draw):

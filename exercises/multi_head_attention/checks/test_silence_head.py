@@ -1,34 +1,76 @@
 """Rules for `silence_head`."""
 
-from mha_inputs import four_linears
+from mha_inputs import close, four_linears
 
 from autograder.checking import stage
+from autograder.language import _
 
 ATTN, OUTPUT = "B h Tq Tk", "B Tq d_model"
 
 
-@stage("values", points=2, hint="Head i meets W_O in the columns i·d_k to (i+1)·d_k - 1 of its weight.")
+@stage(
+    "values",
+    points=0.5,
+    hint="A head adds its values times its columns of W_O. The bias of W_O belongs to no head.",
+    blames="With all heads silenced the bias of W_O must be left, and with one silenced more than that. So the fault lies in what is taken away: a part of each head stays, or more goes than heads add.",
+    clears="With all heads silenced the bias of W_O alone is left.",
+)
+def test_only_the_bias_is_left_without_heads(answer, draw):
+    """With head 1 of 3 silenced the others still add something; with all three silenced the bias of W_O alone is left."""
+    given, x = four_linears(draw, 6), draw.normal(2, 3, 6)
+    seen = answer.observe("silence", h=3, **given, x=x, heads=[0, 1, 2])
+    seen.same("output", axes=OUTPUT)
+    output = answer.observe("silence", h=3, **given, x=x, heads=[1]).tensor("output")
+    seen.law(
+        not close(output, given["biases"][3].expand_as(output)),
+        expected=_("an output to which the heads 0 and 2 still add"),
+        got=_("the bias of W_O alone"),
+    )
+
+
+@stage(
+    "values",
+    points=1.5,
+    hint="Head i meets W_O in the columns i·d_k to (i+1)·d_k - 1 of its weight.",
+    blames="So the fault lies in which numbers belong to one head: in rows taken for columns, in where its block begins and ends, or in what is done to the other heads.",
+    clears="A head in the middle is silenced as it should be.",
+)
 def test_the_other_heads_add_what_they_added_before(answer, draw):
     """With head 1 of 3 silenced, the output is the parts of the heads 0 and 2, plus the bias of W_O."""
     seen = answer.observe("silence_output", h=3, **four_linears(draw, 6), x=draw.normal(2, 3, 6), heads=[1])
     seen.same("output without head 1", axes=OUTPUT)
 
 
-@stage("values", points=1, hint="Heads are counted from 0, and each is d_k numbers wide.")
+@stage(
+    "values",
+    points=1,
+    hint="Heads are counted from 0, and each is d_k numbers wide.",
+    blames="So the fault lies at the ends: in how the first or the last head is counted, or in a width that is written down.",
+)
 def test_the_first_and_the_last_head(answer, draw):
     """The same for head 0 and for the last head, here head 3 of 4."""
     seen = answer.observe("silence_output", h=4, **four_linears(draw, 8), x=draw.normal(2, 3, 8), heads=[0, 3])
     seen.same("output without head 0", "output without head 3", axes=OUTPUT)
 
 
-@stage("side effects", points=1, hint="W_Q and W_K decide where a head looks. Leave them alone.")
+@stage(
+    "side effects",
+    points=1,
+    hint="W_Q and W_K decide where a head looks. Leave them alone.",
+    blames="The output is right, so the fault lies in a change to W_Q, to W_K, or to `attn` itself.",
+)
 def test_the_weights_in_attn_stay_as_they_were(answer, draw):
     """`attn` is the same before and after: also the silenced head still looks where it looked."""
     seen = answer.observe("silence_attn", h=3, **four_linears(draw, 6), x=draw.normal(2, 3, 6), head=1)
     seen.same("attn", axes=ATTN)
 
 
-@stage("side effects", points=0.5, hint="Change only what belongs to this head, and keep the rest as it is now.")
+@stage(
+    "side effects",
+    points=0.5,
+    hint="Change only what belongs to this head, and keep the rest as it is now.",
+    blames="One head alone is silenced as it should be, so the fault lies in what a second call does to the first one's work.",
+)
 def test_a_second_head_may_be_silenced_too(answer, draw):
     """Silencing head 0, then head 2, then head 0 once more leaves head 1 and the bias."""
     seen = answer.observe("silence", h=3, **four_linears(draw, 6), x=draw.normal(2, 3, 6), heads=[0, 2, 0])

@@ -26,9 +26,11 @@ def _tensor(result, function):
 
 
 def _kind(thing):
-    if isinstance(thing, (tuple, list, nn.ModuleList)):
-        return f"a {type(thing).__name__} of {len(thing)}"
-    return "None" if thing is None else f"a {type(thing).__name__}"
+    if thing is None:
+        return "None"
+    name = type(thing).__name__
+    name = f"{'an' if name[0].lower() in 'aeiou' or name == 'ndarray' else 'a'} {name}"
+    return f"{name} of {len(thing)}" if isinstance(thing, (tuple, list, nn.ModuleList)) else name
 
 
 def _dtype(tensor):
@@ -123,22 +125,32 @@ def _on_meta(run):
     return seen
 
 
-def _on_gpu(run):
-    """How far apart CPU and GPU are: the largest difference of each result, and the GPU's name ("" where there is none).
+GPU = "cuda"
 
-    run: a function from a device to tensors by name. TF32 is off meanwhile.
+
+def _on_gpu(run, dtype):
+    """How far apart CPU and GPU are: the largest difference, and the GPU's name ("" where there is none).
+
+    run: a function from a device and a dtype to tensors by name. On the GPU it is asked for `dtype`, on the CPU for
+    float32 beside float32, for float64 beside a shorter one. TF32 is off meanwhile. A difference is measured in units
+    of the largest number of its tensor, where that is above 1.
     """
     if not torch.cuda.is_available():
         return {"gpu": "", "largest difference": 0.0}
+    dtype = getattr(torch, dtype)
     before = torch.backends.cuda.matmul.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = False
     try:
-        with torch.no_grad():
-            on_cpu, on_gpu = run("cpu"), run("cuda")
+        on_gpu = run(GPU, dtype)
+        on_cpu = run("cpu", dtype if dtype == torch.float32 else torch.float64)
     finally:
         torch.backends.cuda.matmul.allow_tf32 = before
-    apart = [float((on_gpu[name].cpu() - on_cpu[name]).abs().max()) for name in on_cpu]
-    return {"gpu": torch.cuda.get_device_name(), "largest difference": max(apart)}
+    apart = [
+        (on_gpu[name].detach().cpu().double() - expected.detach().double()).abs().max()
+        / max(1.0, float(expected.detach().abs().max()))
+        for name, expected in on_cpu.items()
+    ]
+    return {"gpu": torch.cuda.get_device_name(), "largest difference": float(torch.stack(apart).max())}
 
 
 # -------------------------------------------------------------------------------------------------------- predict
@@ -153,8 +165,7 @@ def predicted_shapes(names, batch, tokens, d_model, h):
         str(key): [int(size) if hasattr(size, "__index__") else str(size) for size in shape]
         if isinstance(shape, (tuple, list))
         else str(shape)
-        for key, shape in shapes.items()
-        if key in ("projected", "viewed", "heads", "scores", "context", "merged", "output")
+        for key, shape in list(shapes.items())[:20]
     }
 
 
@@ -267,11 +278,17 @@ def attend_on_meta(names, query, key, value, mask):
     return _on_meta(lambda: _attend(names, query, key, value, mask=mask))
 
 
-def attend_on_gpu(names, query, key, value, mask):
-    """How far apart a call on the CPU and one on a GPU are."""
-    return _on_gpu(
-        lambda device: _attend(names, query.to(device), key.to(device), value.to(device), mask=mask.to(device))
-    )
+def attend_on_gpu(names, query, key, value, mask, direction, dtype):
+    """How far apart a call on the CPU and one on a GPU are: output, weights, gradients at query, key and value."""
+
+    def run(device, dtype):
+        leaves = _leaves(**{n: x.to(device, dtype) for n, x in (("query", query), ("key", key), ("value", value))})
+        seen = _attend(names, *(leaf.clone() for leaf in leaves.values()), mask=mask.to(device))
+        gradients = _gradients(seen["output"], direction.to(device, dtype), leaves)
+        del gradients["unreached"]
+        return {**seen, **{f"gradient at {name}": gradient for name, gradient in gradients.items()}}
+
+    return _on_gpu(run, dtype)
 
 
 # --------------------------------------------------------------------------------------------------------- clones
@@ -582,7 +599,7 @@ def _linears(mha):
 def _call(mha, *arguments, **options):
     output = mha(*arguments, **options)
     if isinstance(output, (tuple, list)):
-        raise TypeError(f"the module returned {_kind(output)}; the output alone is wanted, the weights stay in `attn`")
+        raise TypeError(f"the module returned {_kind(output)}, not the output alone")
     attn = getattr(mha, "attn", None)
     return {"output": _tensor(output, "the module"), "attn": attn if isinstance(attn, torch.Tensor) else _kind(attn)}
 
@@ -736,18 +753,19 @@ def module_on_meta(names, h, weights, biases, query, key, value, mask):
     return _on_meta(lambda: {"output": _call(mha, query, key, value, mask=mask)["output"]})
 
 
-def module_on_gpu(names, h, weights, biases, query, key, value, mask):
-    """How far apart the module on the CPU and on a GPU is."""
-    mha = _module(names, h, weights, biases)
+def module_on_gpu(names, h, weights, biases, query, key, value, mask, direction, dtype):
+    """How far apart the module on the CPU and on a GPU is: output, and gradients at the inputs and at each W."""
 
-    def run(device):
-        return {
-            "output": _call(mha.to(device), *(x.to(device) for x in (query, key, value)), mask=mask.to(device))[
-                "output"
-            ]
-        }
+    def run(device, dtype):
+        mha = _module(names, h, weights, biases).to(device, dtype)
+        leaves = _leaves(**{n: x.to(device, dtype) for n, x in (("query", query), ("key", key), ("value", value))})
+        output = _call(mha, *(leaf.clone() for leaf in leaves.values()), mask=mask.to(device))["output"]
+        leaves.update({f"W_{letter}": linear.weight for letter, linear in zip("QKVO", _linears(mha), strict=True)})
+        gradients = _gradients(output, direction.to(device, dtype), leaves)
+        del gradients["unreached"]
+        return {"output": output, **{f"gradient at {name}": gradient for name, gradient in gradients.items()}}
 
-    return _on_gpu(run)
+    return _on_gpu(run, dtype)
 
 
 # ------------------------------------------------------------------------------- load_torch_weights, silence_head

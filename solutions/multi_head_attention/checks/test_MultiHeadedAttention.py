@@ -368,12 +368,8 @@ def test_everything_stays_on_the_device_of_the_input(answer, draw):
     hint="Worth no points. Where there is no GPU, this is not tried.",
 )
 def test_the_same_on_a_gpu(answer, draw):
-    """Reported, never graded: where there is a GPU, it gives what the CPU gives."""
-    seen = answer.observe(
-        "module_on_gpu",
-        h=2,
-        **four_linears(draw, 6),
-        **query_key_value(draw, 2, queries=3, keys=4, d_k=6),
-        mask=first_tokens(3, 2, tokens=4),
-    )
-    same_on_gpu(seen)
+    """Reported, never graded: where there is a GPU, output and gradients are those of the CPU, and close to float64 in float16 and bfloat16."""
+    given = {**four_linears(draw, 6), **query_key_value(draw, 2, queries=3, keys=4, d_k=6)}
+    mask, direction = first_tokens(3, 2, tokens=4), draw.normal(2, 3, 6)
+    for dtype in ("float32", "bfloat16", "float16"):
+        same_on_gpu(answer.observe("module_on_gpu", h=2, **given, mask=mask, direction=direction, dtype=dtype))

@@ -128,7 +128,26 @@ def test_other_widths_and_many_heads(answer, draw):
     seen.same("output", axes="B h Tq d_v")
 
 
-@stage("mask", points=1, hint="Set the scores of forbidden keys to -inf (or very low) before the softmax.")
+@stage(
+    "mask",
+    points=0.5,
+    hint="Where the mask is 0 or False, a key is out: fill its score with -inf.",
+    blames="Without a mask all is right. Here each query may look at one key alone, and others get weight: so the fault lies in what True means, in whether the mask is used, or in what is filled in.",
+    clears="A key that is the only one allowed gets all the weight, so the mask is used, and True means: may look.",
+)
+def test_the_only_key_that_is_allowed(answer, draw):
+    """Where a query may look at one key alone, that key has all the weight: key 2 for sentence 0, key 0 for sentence 1."""
+    mask = torch.tensor([[[False, False, True]], [[True, False, False]]])
+    seen = answer.observe("attend", **query_key_value(draw, 2, queries=2, keys=3, d_k=4, d_v=5), mask=mask)
+    seen.same("weights", axes="B Tq Tk")
+
+
+@stage(
+    "mask",
+    points=0.5,
+    hint="Set the scores of forbidden keys to -inf (or very low) before the softmax.",
+    blames="So the fault lies in how several allowed keys share the weight: does the mask come before the softmax?",
+)
 def test_a_mask_takes_keys_away(answer, draw):
     """The softmax runs over the allowed keys only: sentence 0 may look at 3 tokens, sentence 1 at 2."""
     mask = first_tokens(3, 2, tokens=4)
@@ -344,10 +363,8 @@ def test_everything_stays_on_the_device_of_the_input(answer, draw):
     hint="Worth no points. Where there is no GPU, this is not tried.",
 )
 def test_the_same_on_a_gpu(answer, draw):
-    """Reported, never graded: where there is a GPU, it gives what the CPU gives."""
-    seen = answer.observe(
-        "attend_on_gpu",
-        **query_key_value(draw, 2, queries=3, keys=4, d_k=4, d_v=5),
-        mask=first_tokens(3, 2, tokens=4),
-    )
-    same_on_gpu(seen)
+    """Reported, never graded: where there is a GPU, output, weights and gradients are those of the CPU, and close to float64 in float16 and bfloat16."""
+    given = query_key_value(draw, 2, queries=3, keys=4, d_k=4, d_v=5)
+    mask, direction = first_tokens(3, 2, tokens=4), draw.normal(2, 3, 5)
+    for dtype in ("float32", "bfloat16", "float16"):
+        same_on_gpu(answer.observe("attend_on_gpu", **given, mask=mask, direction=direction, dtype=dtype))

@@ -12,13 +12,24 @@ def linear(draw):
     return {"weight": draw.normal(2, 3), "bias": draw.normal(2)}
 
 
-@stage("shape", points=0.5, hint="One copy for each number in range(N).")
+@stage(
+    "shape",
+    points=0.5,
+    hint="One copy for each number in range(N).",
+    clears="As many linears come back as N asks for.",
+)
 def test_n_copies(answer, draw):
     """`clones(linear, 3)` holds 3 linears."""
     answer.observe("clone_list", **linear(draw), N=3).same_plain("linears")
 
 
-@stage("values", points=1.5, hint="Copy the module that you are given, with its numbers.")
+@stage(
+    "values",
+    points=1.5,
+    hint="Copy the module that you are given, with its numbers.",
+    blames="Before any training a copy is not what `module` is, so the fault lies in how one copy is made, not in what the copies share.",
+    clears="Each copy starts out equal to `module`.",
+)
 def test_copies_start_out_equal_to_the_module(answer, draw):
     """Each copy holds the module's weights and bias, and computes the same."""
     seen = answer.observe("clone_numbers", **linear(draw), x=draw.normal(2, 3), N=4)
@@ -31,10 +42,12 @@ def test_copies_start_out_equal_to_the_module(answer, draw):
     "values",
     points=2.5,
     hint="copy.deepcopy makes new memory; a second name or copy.copy does not. Is module itself in your list?",
+    blames="So the fault lies in what they share: a whole object, or the memory of a weight or of a bias.",
+    clears="Training one linear moves no other.",
 )
 def test_training_one_of_them_moves_no_other(answer, draw):
     """One step of training on copy 1 changes copy 1 alone; one step on the module changes the module alone."""
-    given = {**linear(draw), "x": draw.normal(2, 3), "N": 3, "nested": False}
+    given = {**linear(draw), "x": draw.normal(2, 3), "N": 5, "nested": False}
     moves(answer.observe("clone_training", **given, chosen="1"), "1")
     moves(answer.observe("clone_training", **given, chosen="module"), "module")
 
@@ -43,6 +56,7 @@ def test_training_one_of_them_moves_no_other(answer, draw):
     "values",
     points=1,
     hint="A copy has to reach the modules inside the module, and buffers too: that is what `deep` means.",
+    blames="It fails only for a module that holds modules, so the fault lies in how those are copied, or in buffers, which are no parameters.",
 )
 def test_modules_inside_the_module_are_copied_too(answer, draw):
     """For an nn.Sequential with a linear and a batch norm: equal at first, buffers included, then independent."""
@@ -70,7 +84,12 @@ def shown(name):
     return _("copy {number}").format(number=name) if name.isdigit() else name
 
 
-@stage("gradients", points=1, hint="Put the copies into an nn.ModuleList. A Python list hides them from the optimizer.")
+@stage(
+    "gradients",
+    points=1,
+    hint="Put the copies into an nn.ModuleList. A Python list hides them from the optimizer.",
+    blames="Each copy is right by itself, so the fault lies in what holds the copies, or in weights that are no parameters any more.",
+)
 def test_a_module_finds_the_copies(answer, draw):
     """The copies stand in an nn.ModuleList: a module that keeps it has their weights and biases among its parameters."""
     seen = answer.observe("clone_list", **linear(draw), N=3)
@@ -79,7 +98,12 @@ def test_a_module_finds_the_copies(answer, draw):
     seen.same_plain("parameters")
 
 
-@stage("side effects", points=0.5, hint="Work on copies. The module itself stays as it is.")
+@stage(
+    "side effects",
+    points=0.5,
+    hint="Work on copies. The module itself stays as it is.",
+    blames="The copies are right, so the fault lies in what the call does to `module` itself.",
+)
 def test_the_module_stays_as_it_was(answer, draw):
     """`module` holds the same numbers after the call, can be trained, and is in training mode as before."""
     unchanged(answer.observe("clone_side_effects", **linear(draw), N=3))

@@ -5,11 +5,39 @@ from mha_inputs import dtypes, equal, first_tokens, four_linears, gradients, que
 from autograder.checking import stage
 from autograder.language import _
 
-OUTPUT = "B Tq d_model"
+ATTN, OUTPUT = "B h Tq Tk", "B Tq d_model"
 
 
 @stage(
-    "values", points=2, hint="in_proj_weight holds W_Q, W_K, W_V on top of each other: rows 0 to d_model - 1 are W_Q."
+    "values",
+    points=0.5,
+    hint="The last d_model rows of in_proj_weight are W_V, and out_proj is W_O. Each has a bias.",
+    blames="With one token attention has nothing to choose, so the fault lies in what W_V or W_O was given, weight or bias.",
+    clears="With one token both modules compute the same, so W_V and W_O are loaded.",
+)
+def test_one_token(answer, draw):
+    """With one token there is nothing to choose: after loading, your module gives what W_O makes of its V."""
+    x = draw.normal(3, 1, 4)
+    seen = answer.observe("load_and_call", h=2, **four_linears(draw, 4), query=x, key=x, value=x)
+    seen.same("output", axes=OUTPUT)
+
+
+@stage(
+    "values",
+    points=0.5,
+    hint="The first d_model rows of in_proj_weight are W_Q, the next d_model are W_K.",
+    blames="The weights in `attn` differ, so the fault lies in what W_Q or W_K was given.",
+    clears="The weights in `attn` are right, so W_Q and W_K are loaded.",
+)
+def test_both_modules_attend_alike(answer, draw):
+    """After loading, the weights in `attn` are those of nn.MultiheadAttention."""
+    x = draw.normal(2, 3, 4)
+    seen = answer.observe("load_and_call", h=2, **four_linears(draw, 4), query=x, key=x, value=x)
+    seen.same("attn", axes=ATTN)
+
+
+@stage(
+    "values", points=1, hint="in_proj_weight holds W_Q, W_K, W_V on top of each other: rows 0 to d_model - 1 are W_Q."
 )
 def test_both_modules_compute_the_same(answer, draw):
     """After loading, your module gives the output and the weights that nn.MultiheadAttention gives."""
@@ -31,7 +59,12 @@ def test_the_same_for_cross_attention_with_a_mask(answer, draw):
     same_output(seen)
 
 
-@stage("gradients", points=0.5, hint="Write into the parameters under torch.no_grad(), and leave them parameters.")
+@stage(
+    "gradients",
+    points=0.5,
+    hint="Write into the parameters under torch.no_grad(), and leave them parameters.",
+    blames="All numbers are loaded, so the fault lies in how they were written: what stands there is no parameter that can learn.",
+)
 def test_the_module_can_still_be_trained(answer, draw):
     """A gradient still reaches W and b of all four linears."""
     seen = answer.observe(
@@ -44,6 +77,7 @@ def test_the_module_can_still_be_trained(answer, draw):
     "side effects",
     points=1,
     hint="`linear.weight = other.weight` and `.data = ...` share memory. `copy_` copies the numbers.",
+    blames="All numbers are loaded, so the fault lies in how: a tensor of one module is a tensor of the other.",
 )
 def test_the_two_modules_share_no_memory(answer, draw):
     """Changing one of the two modules afterwards leaves the other's output as it is."""
@@ -60,7 +94,12 @@ def test_the_two_modules_share_no_memory(answer, draw):
         )
 
 
-@stage("side effects", points=0.5, hint="Copy from torch_mha into mha, not the other way round.")
+@stage(
+    "side effects",
+    points=0.5,
+    hint="Copy from torch_mha into mha, not the other way round.",
+    blames="All numbers are loaded, so the fault lies in what the call does to `torch_mha`.",
+)
 def test_pytorchs_module_stays_as_it_was(answer, draw):
     """torch_mha holds the same numbers after the call."""
     unchanged(answer.observe("load_side_effects", h=2, **four_linears(draw, 4)))

@@ -18,20 +18,32 @@ def sentences(draw, lengths, tokens, pad):
     points=0.5,
     of="padding_mask",
     hint="An axis of size 1 stands where the queries will be: (B, T) → (B, 1, T).",
+    clears="The shape of the mask is right.",
 )
 def test_one_row_per_sentence(answer, draw):
     """Tokens (2, 4) give a mask (2, 1, 4)."""
     answer.observe("pad", tokens=sentences(draw, (3, 2), 4, 0), pad=0).same_shape("mask", axes="B 1 T")
 
 
-@stage("values", points=1.5, of="padding_mask", hint="True means: may look. Which tokens may a query look at?")
+@stage(
+    "values",
+    points=1.5,
+    of="padding_mask",
+    hint="True means: may look. Which tokens may a query look at?",
+    blames="So the fault lies in the comparison: in what it compares, or in what its True means.",
+    clears="With 0 as padding at the end of a sentence the mask is right.",
+)
 def test_true_for_every_token_but_the_padding(answer, draw):
     """The mask is True where the token is not `pad`, here 0."""
     answer.observe("pad", tokens=sentences(draw, (3, 2), 4, 0), pad=0).same("mask", axes="B 1 T")
 
 
 @stage(
-    "values", points=1, of="padding_mask", hint="Compare with the argument `pad`, at every position of every sentence."
+    "values",
+    points=1,
+    of="padding_mask",
+    hint="Compare with the argument `pad`, at every position of every sentence.",
+    blames="So the fault lies in what is taken for granted: which number fills up, or where in a sentence it stands.",
 )
 def test_any_number_may_be_the_padding(answer, draw):
     """pad may be 1 or 7, and may stand anywhere in a sentence: padding on the left is padding too."""
@@ -39,16 +51,29 @@ def test_any_number_may_be_the_padding(answer, draw):
     tokens = sentences(draw, (3, 2), 5, 2)
     left = torch.where(tokens == 2, 7, torch.where(tokens == 7, 0, tokens)).flip(1)
     left[:, -1] = 3  # a word below pad
+    left[0, -2] = 0  # a word that is the padding elsewhere
     answer.observe("pad", tokens=left, pad=7).same("mask", axes="B 1 T")
 
 
-@stage("side effects", points=0.5, of="padding_mask", hint="Compare; do not write into tokens.")
+@stage(
+    "side effects",
+    points=0.5,
+    of="padding_mask",
+    hint="Compare; do not write into tokens.",
+    blames="The mask is right, so the fault lies in what the call does to `tokens`.",
+)
 def test_tokens_stay_as_they_were(answer, draw):
     """`tokens` holds the same numbers after the call."""
     unchanged(answer.observe("pad_kind", tokens=sentences(draw, (3, 2), 4, 1), pad=1))
 
 
-@stage("dtype", points=0.5, of="padding_mask", hint="A comparison such as `!=` gives bool.")
+@stage(
+    "dtype",
+    points=0.5,
+    of="padding_mask",
+    hint="A comparison such as `!=` gives bool.",
+    blames="Every cell is right, so the fault lies in the dtype alone.",
+)
 def test_the_padding_mask_is_bool(answer, draw):
     """The padding mask's dtype is torch.bool."""
     dtypes(answer.observe("pad_kind", tokens=sentences(draw, (3, 2), 4, 0), pad=0), "mask")
@@ -59,6 +84,7 @@ def test_the_padding_mask_is_bool(answer, draw):
     points=0.5,
     of="causal_mask",
     hint="An axis of size 1 stands in front: the mask is the same for every sentence.",
+    clears="The shape of the mask is right.",
 )
 def test_one_table_for_all_sentences(answer):
     """Size 4 gives a mask (1, 4, 4)."""
@@ -70,6 +96,7 @@ def test_one_table_for_all_sentences(answer):
     points=2.5,
     of="causal_mask",
     hint="Row i is query i: True in the columns 0 to i, itself included. Look at tril and triu.",
+    blames="So the fault lies in which side of the diagonal is True, in the diagonal itself, or in a size that is written down.",
 )
 def test_no_query_looks_ahead(answer, draw):
     """Query i may look at the keys 0 to i: query 0 at one key, query 3 at four. Sizes 1 and 7 work as well."""
@@ -77,7 +104,13 @@ def test_no_query_looks_ahead(answer, draw):
         answer.observe("causal", size=size).same("mask", axes="1 query key")
 
 
-@stage("dtype", points=0.5, of="causal_mask", hint="`.bool()` or a comparison gives bool.")
+@stage(
+    "dtype",
+    points=0.5,
+    of="causal_mask",
+    hint="`.bool()` or a comparison gives bool.",
+    blames="Every cell is right, so the fault lies in the dtype alone.",
+)
 def test_the_causal_mask_is_bool(answer):
     """The causal mask's dtype is torch.bool."""
     dtypes(answer.observe("causal_kind", size=3), "mask")
@@ -102,6 +135,7 @@ def test_the_causal_mask_lies_on_the_device_asked_for(answer):
     points=1,
     of="share_across_heads",
     hint="(B, h, Tq, Tk) has the heads at position 1. Put the new axis there.",
+    clears="The new axis stands in the right place.",
 )
 def test_an_axis_for_the_heads(answer, draw):
     """(2, 1, 5) becomes (2, 1, 1, 5); (1, 4, 5) becomes (1, 1, 4, 5); (2, 4, 5) becomes (2, 1, 4, 5)."""
@@ -109,7 +143,13 @@ def test_an_axis_for_the_heads(answer, draw):
         answer.observe("share", mask=draw.mask(*shape)).same_shape("mask", axes=axes)
 
 
-@stage("values", points=2.5, of="share_across_heads", hint="Only the shape changes; every sentence keeps its own mask.")
+@stage(
+    "values",
+    points=2.5,
+    of="share_across_heads",
+    hint="Only the shape changes; every sentence keeps its own mask.",
+    blames="So the fault lies in cells that are changed, or moved to another sentence or another query.",
+)
 def test_the_same_mask_in_every_head(answer, draw):
     """The numbers stay, for bool, int and float masks."""
     for dtype in (torch.bool, torch.int64, torch.float32):
@@ -122,6 +162,7 @@ def test_the_same_mask_in_every_head(answer, draw):
     points=0.5,
     of="share_across_heads",
     hint="`unsqueeze_` and `resize_` change the mask itself; `unsqueeze` does not.",
+    blames="What comes back is right, so the fault lies in what the call does to the mask that it was given.",
 )
 def test_the_mask_stays_as_it_was(answer, draw):
     """The mask has the same shape and the same numbers after the call."""

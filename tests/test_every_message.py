@@ -1,0 +1,111 @@
+"""Every sentence that a rule, a comparison or a verdict can tell is told to somebody: no dead words."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from attack_support import ATTACKS
+from failing_notebooks import FAILING
+from test_course_content import IDLE
+from test_messages import RAISING, UNKNOWN, problem_in
+
+from autograder import comparing, solved
+from autograder.grading.judging import block_dependents
+from autograder.grading.submission import Grader
+from autograder.notebooks import Cell
+from autograder.results import ExerciseResult
+
+ROOT = Path(__file__).parents[1]
+ENGINE = ("comparing", "classics", "diagnosing", "grading/judging")
+
+# A GPU that is in truth the CPU, so that the reports on GPUs have something to say.
+GPU = """
+torch.cuda.is_available = lambda: True
+torch.cuda.get_device_name = lambda: "none"
+_to = torch.Tensor.to
+torch.Tensor.to = lambda self, *where: _to(self, *["cpu" if one == "cuda" else one for one in where])
+"""
+
+# Answers that the banks and the other tests do not hold. Each causes messages that nothing else causes.
+MORE: dict[str, list[str]] = {}
+
+
+def literals(path: Path) -> Iterator[str]:
+    """Texts that stand in `_(...)`."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "_" and isinstance(node.args[0], ast.Constant):
+            yield str(node.args[0].value)
+
+
+def texts_that_can_be_told(grader: Grader) -> dict[str, str]:
+    """Every layer of every text, with the place where it stands."""
+    found: dict[str, str] = {}
+    files = [ROOT / "autograder" / f"{name}.py" for name in ENGINE]
+    files += sorted(grader.assignment.checks.glob("*.py"))
+    for path in files:
+        for text in literals(path):
+            found.update(dict.fromkeys(text.split("\n\n"), path.name))
+    for rule in grader.rules:
+        for text in (rule.sentence, rule.stage.hint, rule.stage.blames, rule.stage.clears):
+            if text:
+                found[text] = f"{rule.exercise}/{rule.name}"
+    return found
+
+
+def told(results: Sequence[ExerciseResult]) -> Iterator[str]:
+    for result in results:
+        for check in result.checks:
+            yield from (check.rule, check.message, check.hint, check.says, check.narrows)
+
+
+def everything_told(grader: Grader) -> Iterator[str]:
+    """What answers are told: those of the banks, those of other tests, and those above."""
+    reference = list(grader.reference)
+    for variant in (*grader.source.wrong, *grader.source.right):
+        yield from told([grader.judge_exercise_alone(grader.cells_with(variant), variant.exercise)])
+    answers = [(exercise, code) for exercise, codes in [*IDLE.items(), *MORE.items()] for code in codes]
+    answers += [(failing.exercise, failing.code) for failing in FAILING]
+    answers += [(a.where.removeprefix("answer "), a.code) for a in ATTACKS if a.where.startswith("answer ")]
+    for exercise, old, new, _words in UNKNOWN:
+        code = next(cell.source for cell in reference if cell.grade_id == exercise)
+        answers.append((exercise, code.replace(old, new)))
+    for exercise, code in answers:
+        yield from told([grader.judge_exercise_alone(solved.with_answer(reference, exercise, code), exercise)])
+    half = next(c.source for c in reference if c.grade_id == "attention").replace(
+        "    d_k =", "    if query.dtype == torch.float16:\n        value = value + 1\n    d_k ="
+    )
+    yield from told(
+        [
+            grader.judge_exercise_alone(
+                [Cell(GPU, "", ()), *solved.with_answer(reference, "attention", half)], "attention"
+            )
+        ]
+    )
+    without = [cell for cell in reference if cell.grade_id != "attention"]
+    yield from told(grader.judge(without))
+    broken = {result.name: result for result in grader.judge(solved.with_answer(reference, "attention", "pass"))}
+    module = grader.judge_exercise_alone(solved.with_answer(reference, "attention", IDLE["attention"][0]),
+                                         "MultiHeadedAttention")  # fmt: skip
+    yield from told(list(block_dependents(grader.assignment, {**broken, module.name: module}).values()))
+    for body, words in RAISING.items():
+        if words:
+            difference = comparing.explain_problem(problem_in(f"def answer(x):\n    {body}\n"))
+            yield from (difference.message, difference.advice)
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    parts = re.split(r"\{\w*\}", text.replace("{{", "\0").replace("}}", "\1"))
+    return re.compile(".*?".join(re.escape(part.replace("\0", "{").replace("\1", "}")) for part in parts), re.S)
+
+
+@pytest.mark.long
+def test_every_text_is_told_to_somebody(grader: Grader) -> None:
+    said = "\n\n".join(dict.fromkeys(everything_told(grader)))
+    dead = [
+        f"{where}: {text}" for text, where in texts_that_can_be_told(grader).items() if not pattern(text).search(said)
+    ]
+    assert not dead, "\n".join(dead)
