@@ -18,7 +18,7 @@ from autograder.pages.feedback import feedback_html
 from autograder.pages.panel import panel_html, panel_text
 from autograder.pages.rendering import blocks, safe_url, table, visible
 from autograder.pages.report import report_html
-from autograder.results import CheckResult, ExerciseResult, SubmissionResult
+from autograder.results import CheckResult, ExerciseResult, Move, SubmissionResult
 
 VOID = {"meta", "br", "line", "rect", "img", "link", "input"}
 
@@ -380,6 +380,20 @@ def test_the_plot_of_the_exercises_has_a_table_beside_it() -> None:
     table = said.partition("The same as a table")[2].partition("Misconceptions")[0]
     for name, worth in samples.EXERCISES.items():
         assert re.search(rf"{name} [\d.]+ {worth:g} \d+ \d+ \d+ \d+", table), table
+
+
+def test_the_report_says_which_scores_moved_and_why() -> None:
+    checks, handed = ("Its checks were changed.",), ("Another notebook was handed in.",)
+    moves = {
+        "ada": [Move("attention", 9.5, 12, checks)], "ben": [Move("attention", 12, 11, checks)],
+        "eve": [Move("clones", 0, 8, handed)],
+    }  # fmt: skip
+    results = [replace(samples.graded(name, [samples.full()]), moved=moved) for name, moved in moves.items()]
+    said = Markup(report(*results)).text
+    assert re.search(r"attention Its checks were changed\. 1 1 clones Another notebook was handed in\. 1 0", said), said
+    assert re.search(r"ada attention 9\.5 12 Its checks were changed\.", said), said
+    assert "ada" not in Markup(report(*results, hide_names=True)).text.partition("What moved")[2]
+    assert "What moved" not in Markup(report(*map(samples.graded, moves))).text
 
 
 @pytest.mark.long

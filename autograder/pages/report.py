@@ -142,6 +142,17 @@ class _Student:
 
 
 @dataclass(frozen=True)
+class _Moved:
+    """An exercise's score that a later run changed. place: in the list of students."""
+
+    place: int
+    exercise: str
+    before: float
+    after: float
+    why: str
+
+
+@dataclass(frozen=True)
 class _Bar:
     """One column of the distribution."""
 
@@ -160,6 +171,7 @@ class _Class:
     students: list[_Student] = field(default_factory=list)
     exercises: dict[str, _Exercise] = field(default_factory=dict)
     mistakes: dict[str, _Mistake] = field(default_factory=dict)
+    moved: list[_Moved] = field(default_factory=list)
     worth: float = 0.0
 
     def add(self, result: SubmissionResult) -> None:
@@ -188,6 +200,12 @@ class _Class:
                     mistake.count += 1
                     mistake.exercises[counted.name] += 1
                 seen.add(check.misconception)
+        self.moved.extend(
+            _Moved(
+                place, visible(move.exercise, 60), move.before, move.after, visible(" ".join(move.why), 400)
+            )
+            for move in result.moved
+        )  # fmt: skip
         self.students.append(
             _Student(
                 name=visible(result.student, LONGEST_NAME),
@@ -276,6 +294,13 @@ def _commonest(students: Sequence[_Student], field_name: str, everybody: Sequenc
         (kind if len(variants[kind]) > 1 else next(iter(variants[kind])), times)
         for kind, times in counts.most_common(MOST_FREQUENT)
     ]
+
+
+def _because(moved: Sequence[_Moved]) -> list[tuple[str, str, int, int]]:
+    """By exercise and reason, how many scores rose and how many fell; the most frequent first."""
+    rose = Counter((move.exercise, move.why) for move in moved if move.after > move.before)
+    fell = Counter((move.exercise, move.why) for move in moved if move.after < move.before)
+    return [(*what, rose[what], fell[what]) for what, _times in (rose + fell).most_common(MOST_FREQUENT)]
 
 
 def _separation_words(value: float) -> str:
@@ -377,6 +402,8 @@ def report_html(
         badly=badly,
         well=well,
         separation_words=_separation_words,
+        moved=[(group.students[move.place].name, move) for move in group.moved],
+        moved_because=_because(group.moved),
         ungradable=[s for s in group.students if s.score is None and not s.is_ours],
         errors=[s for s in group.students if s.score is None and s.is_ours],
         flagged=[s for s in group.students if s.flags],
