@@ -106,9 +106,9 @@ lines, one after the other.
     .venv/bin/python -m jupyter lab {notebook}
 
 On Linux the second command may fetch a PyTorch for graphics cards, which takes several GB more. The page
-[pytorch.org/get-started](https://pytorch.org/get-started/locally/) shows the line for a small one without; choose "CPU".
-The line begins with `pip3 install`. Type `.venv/bin/python -m pip install` in place of these two words, so that it
-goes into the same folder, and run it between the first and the second command.
+[pytorch.org/get-started](https://pytorch.org/get-started/locally/) shows the line for a small one without: choose "CPU"
+there. The line begins with `pip3 install`. Type `.venv/bin/python -m pip install` in place of these two words. Run it
+between the first and the second command.
 
 ## Then
 
@@ -148,8 +148,8 @@ Each task names the chapter of the book that explains it. The book is at {addres
     return _(
         """## The book
 
-Each task names the chapter of the book that explains it. This zip is a download of that book, on its page "Exercises". If
-you got the zip alone, ask your instructor for the book.
+Each task names the chapter of the book that explains it. This zip stands on the page "Exercises" of the book. If you
+got the zip alone, ask your instructor for the book.
 
 """
     )
