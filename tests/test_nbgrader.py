@@ -23,6 +23,7 @@ from course_copies import ROOT, SECOND, SEED, copy_course, gradebook, nbgrader, 
 
 from autograder import leaks
 from autograder.course import Course
+from autograder.gradebook import write_gradebook
 from autograder.grading.submission import Grader
 from autograder.release import release
 from autograder.results import SubmissionResult
@@ -479,6 +480,8 @@ def test_a_broken_course_stops_nbgrader_with_a_sentence(built: Path, tmp_path: P
 
 def test_a_broken_course_leaves_a_jupyter_server_alive_and_grades_nothing(built: Path, tmp_path: Path) -> None:
     course = copy_course(tmp_path, built)
+    # The gradebook knows the assignment from before.
+    assert write_gradebook(course, [SubmissionResult("ben", NAME, "ungradable", 10.0, reason="It is empty.")]) == 1
     settings = course.root / "solutions" / NAME / "assignment.toml"
     settings.write_text(settings.read_text().replace("points = 6", "points = "))
     handed_in = tmp_path / "submitted" / "ada" / NAME / f"{NAME}.ipynb"
@@ -490,7 +493,7 @@ def test_a_broken_course_leaves_a_jupyter_server_alive_and_grades_nothing(built:
         assert ask("GET", "api/status")["connections"] == 0
         for step in ("assignment/smoothing/assign", "submission/smoothing/ada/autograde"):
             answer = ask("POST", f"formgrader/api/{step}")
-            assert answer["success"] is False and "assignment.toml is not valid TOML" in answer["log"], answer
+            assert answer["success"] is False and "assignment.toml is not valid TOML" in answer["log"], answer["log"]
         assert ask("GET", "api/status")["connections"] == 0
         assert "assignment.toml is not valid TOML" in log.read_text(encoding="utf-8")
     assert not evil.exists()
