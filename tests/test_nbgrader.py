@@ -535,3 +535,35 @@ def jupyter_server(folder: Path) -> Iterator[tuple[Callable[[str, str], Any], Pa
     finally:
         server.kill()
         server.wait()
+
+
+WITHOUT_US = """
+import sys
+from pathlib import Path
+from traitlets.config import Application, Config
+
+sys.modules["autograder.gradebook"] = None  # as in an environment without it
+if sys.argv[2] == "server":
+    from jupyter_server.serverapp import ServerApp
+    ServerApp.instance()
+path = Path(sys.argv[1])
+c = Config()
+exec(compile(path.read_text(), str(path), "exec"), {"get_config": lambda: c, "__file__": str(path)})
+
+from nbgrader.converters import Autograde
+from nbgrader.coursedir import CourseDirectory
+try:
+    Autograde(coursedir=CourseDirectory(), config=c).exporter_class
+except Exception as problem:
+    print("refused:", type(problem).__name__)
+"""
+
+
+@pytest.mark.parametrize("where", ["command", "server"])
+def test_without_the_autograder_a_command_ends_and_a_server_goes_on_and_grades_nothing(where: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_US, str(ROOT / "nbgrader_config.py"), where],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "needs the autograder in nbgrader's environment" in done.stderr
+    assert (done.returncode, done.stdout.startswith("refused:")) == ((1, False) if where == "command" else (0, True))
