@@ -22,7 +22,7 @@ def name_box(match):
     box, table = match.groups()
     table = EMPTY_HEADER.sub("<td></td>", table)
     named = CAPTION.findall(table) or COLUMN_HEADER.findall(table)
-    return f'{box} role="group" aria-label="{html.escape(", ".join(map(words, named)))}">{table}'
+    return f'{box} role="region" aria-label="{html.escape(", ".join(map(words, named)))}">{table}'
 
 
 def name_tables(app, pagename, templatename, context, doctree):
