@@ -64,6 +64,12 @@ def test_a_chapter_asks_two_or_three_questions_and_folds_the_answers(page):
     assert 2 <= len(re.findall(r"^\d\. ", questions, re.M)) == questions.count("{dropdown} Answer") <= 3
 
 
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_no_answer_becomes_a_list_by_starting_with_a_number(page):
+    answers = re.findall(r"\{dropdown\} Answer\n\s*(.+)", source(page))
+    assert answers and not [answer for answer in answers if re.match(r"\d+[.)] ", answer)]
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_no_footnotes_because_they_do_not_survive_translation(page):
     assert "[^" not in prose(page)
