@@ -358,7 +358,20 @@ def compare_plain(key: str, got: Plain, expected: Plain) -> Difference | None:
         return None
     if equal(got, expected):
         return None
-    return Difference(_("`{key}` = {value}").format(key=key, value=_shown(expected)), _shown(got))
+    return Difference(
+        _("`{key}` = {value}").format(key=key, value=_shown(expected)),
+        _shown(got),
+        cause=_("The sizes are right, but `/` makes floats of them. `//` keeps whole numbers.")
+        if _whole_but_for_their_kind(got, expected)
+        else "",
+    )
+
+
+def _whole_but_for_their_kind(got: Plain, expected: Plain) -> bool:
+    """Lists of the same numbers, where whole ones were expected and some of ours came as the text of a float."""
+    if not isinstance(got, list) or not isinstance(expected, list) or len(got) != len(expected):
+        return False
+    return all(one == other or one == f"{other}.0" for one, other in zip(got, expected, strict=True))
 
 
 def _shown(value: Plain) -> str:
