@@ -385,16 +385,10 @@ def _shown(value: Plain) -> str:
 def explain_problem(problem: Problem) -> Difference:
     """An exception in words, with the learner's own last line."""
     line = problem.lines[-1] if problem.lines else None
-    if problem.kind == "NotImplementedError" and not problem.message.strip():
-        got = (
-            _("the stub, not written yet, in your line {number}: `{text}`").format(
-                number=line.number, text=line.text.strip()
-            )
-            if line
-            else _("the stub, not written yet")
-        )
+    if line and problem.kind == "NotImplementedError" and not problem.message.strip():
+        got = _("the stub, not written yet, in your line {number}").format(number=line.number)
         return Difference(_("an answer"), got, _("Replace the line `raise NotImplementedError()` by your answer."))
-    message = problem.message.strip().splitlines()[0][:300].rstrip(".") if problem.message.strip() else _("no message")
+    message = problem.message.strip().splitlines()[0][:300].rstrip(".") if problem.message.strip() else ""
     if line is None and problem.kind == "TypeError" and re.search(" returned .+, not ", message):  # by a probe
         function, __, rest = message.partition(" returned ")
         got, __, wanted = rest.partition(", not ")
@@ -407,10 +401,10 @@ def explain_problem(problem: Problem) -> Difference:
         return Difference(_("{wanted} from {function}").format(wanted=wanted, function=function), got, advice)
     if line:
         words = _("{kind} in your line {number}, `{text}`: {message}")
-        if not problem.message.strip():
+        if not message:
             words = _("{kind} in your line {number}, `{text}`")
         got = words.format(kind=problem.kind, number=line.number, text=line.text.strip(), message=message)
     else:
-        got = _("{kind}: {message}").format(kind=problem.kind, message=message)
+        got = f"{problem.kind}: {message}" if message else problem.kind
     cause, __, advice = classics.explain(problem).partition("\n\n")
     return Difference(_("no exception"), got, advice, cause=cause)
