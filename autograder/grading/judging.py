@@ -54,12 +54,8 @@ class _Replay:
             )
         got = self._got[position]
         if got is None:
-            raise _NoReply
+            raise LookupError(f"The answer gave no reply to {request.probe}, and nothing ended its process.")
         return got, self._take.replies[position]
-
-
-class _NoReply(Exception):
-    """The answer's process ended before this request."""
 
 
 def explain_death(death: Death) -> Difference:
@@ -235,8 +231,6 @@ def judge_exercise(
                 told.add(key(rule))
             if rule.stage.name in GATING_STAGES and rule.of not in gated:
                 gated[rule.of] = result
-        except _NoReply:
-            result = _result(rule, "blocked", message=_("Not judged: the process ended before this check."))
         else:
             result = _result(rule, "passed")
             judged[rule.of].append((rule, True))
