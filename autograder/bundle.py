@@ -106,7 +106,8 @@ lines, one after the other.
     .venv/bin/python -m jupyter lab {notebook}
 
 On Linux the second command may fetch a PyTorch for graphics cards, which takes several GB more. The page
-[pytorch.org/get-started](https://pytorch.org/get-started/locally/) shows the line for a small one without: run it
+[pytorch.org/get-started](https://pytorch.org/get-started/locally/) shows the line for a small one without: choose "CPU"
+there. The line begins with `pip3 install`. Type `.venv/bin/python -m pip install` in place of these two words. Run it
 between the first and the second command.
 
 ## Then
@@ -118,7 +119,7 @@ is needed.
 
 Hand in one file: `{notebook}`.
 
-## If something is in the way
+{book}## If something is in the way
 
 - "py" or "python3" is not found: install Python first, and open a new terminal.
 - The checks are not found: the notebook must stay in this folder, beside `checks` and `recordings`.
@@ -129,4 +130,26 @@ Hand in one file: `{notebook}`.
         notebook=f"{assignment.name}.ipynb",
         count=len(assignment.exercises),
         minutes=minutes,
+        book=_where_the_book_is(assignment),
+    )
+
+
+def _where_the_book_is(assignment: Assignment) -> str:
+    if not assignment.chapters:
+        return ""
+    if assignment.book:
+        return _(
+            """## The book
+
+Each task names the chapter of the book that explains it. The book is at {address}.
+
+"""
+        ).format(address=assignment.book)
+    return _(
+        """## The book
+
+Each task names the chapter of the book that explains it. This zip stands on the page "Exercises" of the book. If you
+got the zip alone, ask your instructor for the book.
+
+"""
     )

@@ -70,10 +70,11 @@ def test_a_question_is_answered_where_the_index_says(page, section):
 
 def test_every_question_says_where_it_is_answered_and_where_it_was_asked():
     blocks = re.findall(r"^\*\*.+?\*\*\n.*?(?=\n\n|\Z)", source("questions"), re.M | re.S)
-    assert len(blocks) >= 30
+    assert len(blocks) >= 25
     for block in blocks:
         assert re.search(r"\[\]\(\S+\.md\)", block), block
-        assert "{asked}`" in block, block
+        (asked,) = re.findall(r"\{asked\}`(.+)`", block)
+        assert len(asked.split(", ")) <= 5, block  # a few are enough
 
 
 # Taking it along

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from course_copies import build_root, copy_course
 
-from autograder import recordings, release
+from autograder import bundle, recordings, release
 from autograder.collecting import collect
 from autograder.course import Assignment, Course, CourseError, Source
 
@@ -121,6 +122,14 @@ def test_the_zip_unpacks_into_one_folder_with_all_that_a_learner_needs(released:
     for system in ("Windows", "macOS", "Linux"):
         assert f"## {system}" in start
     assert "jupyter lab smoothing.ipynb" in start
+    assert "`.venv/bin/python -m pip install` in place of" in start  # pytorch.org says `pip3 install`
+
+
+def test_the_first_page_says_where_the_book_is(source: Source) -> None:
+    assignment = source.assignment
+    assert "ask your instructor for the book" in bundle.start_here(replace(assignment, book=""))
+    assert "The book is at https://a.b/c." in bundle.start_here(replace(assignment, book="https://a.b/c"))
+    assert "book" not in bundle.start_here(replace(assignment, chapters={})).replace("notebook", "")
 
 
 def test_the_committed_exercises_are_what_the_source_gives(course: Course, source: Source) -> None:

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 class Worked(nn.Module):
     """Four linears around `F.scaled_dot_product_attention`; a mask is (B or 1, 1 or Tq, Tk), True = may look."""
 
-    def __init__(self, d_model, h):
+    def __init__(self, h, d_model):
         super().__init__()
         self.h = h
         self.linears = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(4))
@@ -30,7 +30,7 @@ class Worked(nn.Module):
 
 
 @torch.no_grad()
-def library_with_the_weights_of(worked):
+def library_with_the_parameters_of(worked):
     """An `nn.MultiheadAttention` (batch first) that computes the same as `worked`."""
     d_model = worked.linears[0].in_features
     library = nn.MultiheadAttention(d_model, worked.h, batch_first=True)

@@ -40,7 +40,7 @@ own = own_answers()
 class Worked(own["MultiHeadedAttention"]):
     """Your module, in the form in which the book's pages call it."""
 
-    def __init__(self, d_model, h):
+    def __init__(self, h, d_model):
         super().__init__(h, d_model, dropout=0.0)
         for linear in self.linears:
             nn.init.normal_(linear.weight, std=d_model**-0.5)
@@ -58,7 +58,7 @@ class Worked(own["MultiHeadedAttention"]):
 
 
 @torch.no_grad()
-def library_with_the_weights_of(worked):
+def library_with_the_parameters_of(worked):
     """An `nn.MultiheadAttention` (batch first) that computes the same as `worked`."""
     d_model = worked.linears[0].in_features
     library = nn.MultiheadAttention(d_model, worked.h, batch_first=True)

@@ -109,7 +109,7 @@ EN = {
         "title_right": "with unsqueeze(1)",
         "title_error": "without, B = 2 and h = 8: an error",
         "title_silent": "without, B = 8 and h = 8: silent",
-        "note_right": "Sentences under sentences. Hatched: repeated, stride 0.",
+        "note_right": "Sentences under sentences. Hatched: repeated, not copied.",
         "note_error": "The mask's sentences stand under the heads: 2 is not 8.",
         "note_silent": "Sentences stand under heads, and nobody notices.",
         "choose_mask": "mask",
@@ -152,6 +152,7 @@ EN = {
         "lamp_off": "can I view h and d_k as one axis? no",
         "lamp_on": "can I view h and d_k as one axis? yes",
         "say": "{tensor}: one step along {axis} is {step} cells in storage. Cells passed: {cells}.",
+        "say_one": "{tensor}: one step along {axis} is {step} cell in storage. Cells passed: {cells}.",
     },
     "w_o": {
         "alt": (
@@ -159,6 +160,7 @@ EN = {
             "each pair of rows has its head's colour. Below, what each head adds, the bias, and the sum: {output}."
         ),
         "blocks": "concat, and W_O cut into a block of rows per head",
+        "concat": "concat",
         "sum": "what each head adds",
         "head": "head {i}",
         "bias": "bias",

@@ -18,7 +18,7 @@
     const width = t.el("p", { class: "figure-number" });
     const say = t.announcer();
 
-    function show(h, speak) {
+    function show(h) {
       const d_k = D_MODEL / h;
       picture.replaceChildren();
       picture.setAttribute("aria-label", t.fill(labels.drawing, { h }));
@@ -34,12 +34,12 @@
         picture.append(t.svg("text", { x: x + side / 2, y: 120, class: "figure-label", text: name }));
       });
       width.textContent = t.fill(labels.width, { d_k });
-      if (speak) say.textContent = t.fill(h === 1 ? labels.say_one : labels.say, { h, d_k, n });
+      say.textContent = t.fill(h === 1 ? labels.say_one : labels.say, { h, d_k, n });
     }
 
     box.append(
-      t.choice(labels.legend, CHOICES.map((h) => [h, String(h)]), 8, (h) => show(h, true)),
+      t.choice(labels.legend, CHOICES.map((h) => [h, String(h)]), 8, show),
       picture, width, count, say);
-    show(8, false);
+    show(8);
   }, { parameters, cuts });
 })();

@@ -38,7 +38,7 @@
       const possible = name === "heads" ? false : canJoin(state, 2);
       lamp.textContent = labels[name === "heads" ? "lamp_heads" : possible ? "lamp_on" : "lamp_off"];
       lamp.className = "figure-number lamp " + (possible ? "good" : "bad");
-      say.textContent = t.fill(labels.say, { tensor: labels["state_" + name], axis: state.axes[axis], step: state.strides[axis], cells: passed.join(", ") });
+      say.textContent = t.fill(labels[state.strides[axis] === 1 ? "say_one" : "say"], { tensor: labels["state_" + name], axis: state.axes[axis], step: state.strides[axis], cells: passed.join(", ") });
     }
 
     function chooseAxis() {

@@ -24,23 +24,25 @@
     const say = t.announcer();
     const off = ["transparent", "var(--pst-color-text-muted)"];
 
-    function show(speak) {
-      block.replaceChildren(t.numbers(labels.blocks, W_O,
+    function show() {
+      const table = t.numbers(labels.blocks, W_O.map((row, r) => [CONCAT[r], ...row]),
         (_, r) => (on[Math.floor(r / D_K)] ? t.HEADS[Math.floor(r / D_K)] : off),
-        CONCAT.map((n) => String(n))));
+        CONCAT.map((_, r) => t.fill(labels.head, { i: Math.floor(r / D_K) })));
+      table.classList.add("concat");
+      table.caption.after(t.el("thead", {}, [t.el("tr", {}, [t.el("td"),
+        t.el("th", { scope: "col", text: labels.concat }), t.el("th", { scope: "col", colspan: D_MODEL, text: "W_O" })])]));
+      block.replaceChildren(table);
       const rows = [...on.map((lit, i) => (lit ? part(i) : BIAS.map(() => 0))), BIAS, output(on)];
       const names = [...on.map((_, i) => t.fill(labels.head, { i })), labels.bias, labels.output];
       sums.replaceChildren(t.numbers(labels.sum, rows, (_, r) => (r < H ? (on[r] ? t.HEADS[r] : off) : null), names));
       const lit = on.flatMap((x, i) => (x ? [i] : []));
-      if (speak) {
-        const words = [labels.say_none, labels.say_one][lit.length] || labels.say;
-        say.textContent = t.fill(words, { heads: t.list(labels.list, lit), output: output(on).join(", ") });
-      }
+      const words = [labels.say_none, labels.say_one][lit.length] || labels.say;
+      say.textContent = t.fill(words, { heads: t.list(labels.list, lit), output: output(on).join(", ") });
     }
 
     box.append(
-      t.switches(labels.choose, on.map((_, i) => [i, t.fill(labels.head, { i }), true]), (i, lit) => { on[i] = lit; show(true); }),
+      t.switches(labels.choose, on.map((_, i) => [i, t.fill(labels.head, { i }), true]), (i, lit) => { on[i] = lit; show(); }),
       block, sums, say);
-    show(false);
+    show();
   }, { CONCAT, W_O, BIAS, part, output });
 })();
