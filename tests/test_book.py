@@ -82,6 +82,12 @@ def test_a_computed_number_in_the_text_comes_from_code(page):
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_commands_and_settings_fit_the_width_of_the_page(page):
+    for block in re.findall(r"```(?:bash|toml|python)\n(.*?)```", source(page), re.S):
+        assert max(map(len, block.splitlines())) <= 72, block
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_every_mask_says_what_true_means(page):
     for _, code in code_cells(page):
         masks = re.findall(r"^.*(?:\btorch\.bool|\.bool\(\)|!= 0\b).*$", code, re.M)
