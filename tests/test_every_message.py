@@ -8,15 +8,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+import torch
 from attack_support import ATTACKS
 from failing_notebooks import FAILING
 from test_course_content import IDLE
 from test_messages import RAISING, UNKNOWN, problem_in
 
 from autograder import comparing, solved
-from autograder.grading.judging import block_dependents
+from autograder.grading.judging import block_dependents, explain_death
 from autograder.grading.submission import Grader
 from autograder.notebooks import Cell
+from autograder.observations import Death, Plain
 from autograder.results import ExerciseResult
 
 ROOT = Path(__file__).parents[1]
@@ -104,9 +106,11 @@ def everything_told(grader: Grader) -> Iterator[str]:
             )
         ]
     )
-    for code in ("import os\nos.close(3)", "kept = []\nwhile True:\n    kept.append(bytes(1 << 20))"):
-        cells = solved.with_answer(reference, "clones", code)
-        yield from told([grader.judge_exercise_alone(cells, "clones")])
+    for reason in ("memory", "reply"):  # `test_sandbox.py` has cells that die of them, on some machines otherwise
+        death = explain_death(Death(reason))
+        yield from (death.message, death.advice)
+    # What only a process that lies about its probes replies.
+    yield from (comparing.describe(torch.zeros(2)), difference_of({"b": 1}, {"a": 1}))
     without = [cell for cell in reference if cell.grade_id != "attention"]
     yield from told(grader.judge(without))
     broken = {result.name: result for result in grader.judge(solved.with_answer(reference, "attention", "pass"))}
@@ -117,6 +121,12 @@ def everything_told(grader: Grader) -> Iterator[str]:
         if words:
             difference = comparing.explain_problem(problem_in(f"def answer(x):\n    {body}\n"))
             yield from (difference.message, difference.advice)
+
+
+def difference_of(got: Plain, expected: Plain) -> str:
+    difference = comparing.compare_plain("parts", got, expected)
+    assert difference is not None
+    return difference.message
 
 
 def pattern(text: str) -> re.Pattern[str]:

@@ -190,7 +190,7 @@ def test_a_pattern_over_all_numbers_is_told(change: Callable[[torch.Tensor], Non
 LOUDER = "copy.deepcopy(module).apply(lambda m: [p.data.mul_(1.1) for p in m.parameters(False)])"
 TWICE_W_Q = ".weight.copy_(weight * (1 + (linear is mha.linears[0])))"
 TWICE_IF_3 = ".weight.copy_(weight * (1 + (mha.h == 3)))"
-SHARES_NORM = "[c := copy.deepcopy(module), isinstance(c, nn.Linear) or c.__setitem__(1, module[1])][0]"
+SHARES_NORM = "[c := copy.deepcopy(module), _ or isinstance(c, nn.Linear) or c.__setitem__(1, module[1])][0]"
 ONE_MORE = "copies = nn.ModuleList()\n    copies.more = nn.Parameter(torch.zeros(1))\n    return copies.extend(["
 BIAS_FROZEN = "for _ in range(N)] + [p.requires_grad_(False) for p in list(module.parameters())[1:2]][:0]"
 ONE_OF_TWO = "one = copy.deepcopy(module)\n    return nn.ModuleList([one if _ % 2 else "
