@@ -106,6 +106,7 @@ KNOWN = {"size", "sqrt", "sum", "range", "zip", "super", "__init__", "permute", 
 
 
 def test_what_an_answer_calls_is_shown_on_the_pages_to_read_first():
+    """Those of the exercise and of the ones before it."""
     from sample_class import solved_answers
 
     from autograder.course import Course
@@ -113,11 +114,11 @@ def test_what_an_answer_calls_is_shown_on_the_pages_to_read_first():
     answers = solved_answers(Course(ROOT).source())
     read_first = dict(re.findall(r"^\| \d+ \| \[`(\w+)`\].*\| ([^|]+) \|$", source("exercises"), re.M))
     assert set(read_first) == set(answers)
-    lacking = []
+    lacking, text = [], ""
     for exercise, code in answers.items():
+        text += "".join(source(page) for page in re.findall(r"\((\S+)\.md\)", read_first[exercise]))
         calls = [node.func for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
         names = {getattr(call, "attr", getattr(call, "id", "")) for call in calls} - KNOWN - set(answers)
-        text = "".join(source(page) for page in re.findall(r"\((\S+)\.md\)", read_first[exercise]))
         lacking += [f"{exercise}: {name}" for name in sorted(names) if not re.search(rf"\b{name}\b", text)]
     assert lacking == []
 
