@@ -325,6 +325,7 @@ def _grade(options: argparse.Namespace) -> int:
                 bar.update()
 
             class_run.grade_class(found, settings, tell, resume=options.resume)
+        tally.others = class_run.others_in(found, settings)
         if options.gradebook:
             from autograder.gradebook import write_gradebook
 
@@ -398,6 +399,7 @@ class _Tally:
     moved: int = 0  # students of whom some score is not what an earlier run gave
     points: float = 0.0
     max_score: float = 0.0
+    others: Sequence[str] = ()  # results in the folder that are not of this run
     told: list[tuple[str, str]] = field(default_factory=list)  # the first that could not be graded, with reasons
 
     def hear(self, result: SubmissionResult, done_before: bool) -> None:
@@ -418,6 +420,7 @@ class _Tally:
             mean = round(self.points / self.graded, 2) if self.graded else None
             table = {
                 "graded": self.graded, "failed": self.failed, "done_before": self.skipped, "moved": self.moved,
+                "others": len(self.others),
                 "mean": mean, "seed": seed,
                 "grades": str(output / "grades.csv"), "students": str(output / "students"),
             }  # fmt: skip
@@ -433,6 +436,12 @@ class _Tally:
             print(f"Scores moved: of {self.moved}. Which, and why: `autograder report {output}`.")
         if self.failed > len(self.told):
             print(f"  … and {self.failed - len(self.told)} more: see the column `reason`.")
+        if self.others:
+            names = ", ".join(self.others[:5]) + (", …" if len(self.others) > 5 else "")
+            print(
+                f"The folder also holds results of students who are not among these: {names}. They stand in grades.csv "
+                "too. Whoever is not to stand there: remove their files in students/ and run again with --resume."
+            )
         print(f"Grades: {output / 'grades.csv'}   Pages: {output / 'students'}")
         return SOME_FAILED if self.failed else OK
 

@@ -358,7 +358,20 @@ def compare_plain(key: str, got: Plain, expected: Plain) -> Difference | None:
         return None
     if equal(got, expected):
         return None
-    return Difference(_("`{key}` = {value}").format(key=key, value=_shown(expected)), _shown(got))
+    return Difference(
+        _("`{key}` = {value}").format(key=key, value=_shown(expected)),
+        _shown(got),
+        cause=_("The sizes are right, but `/` makes floats of them. `//` keeps whole numbers.")
+        if _whole_but_for_their_kind(got, expected)
+        else "",
+    )
+
+
+def _whole_but_for_their_kind(got: Plain, expected: Plain) -> bool:
+    """Lists of the same numbers, where whole ones were expected and some of ours came as the text of a float."""
+    if not isinstance(got, list) or not isinstance(expected, list) or len(got) != len(expected):
+        return False
+    return all(one == other or one == f"{other}.0" for one, other in zip(got, expected, strict=True))
 
 
 def _shown(value: Plain) -> str:
@@ -372,16 +385,10 @@ def _shown(value: Plain) -> str:
 def explain_problem(problem: Problem) -> Difference:
     """An exception in words, with the learner's own last line."""
     line = problem.lines[-1] if problem.lines else None
-    if problem.kind == "NotImplementedError" and not problem.message.strip():
-        got = (
-            _("the stub, not written yet, in your line {number}: `{text}`").format(
-                number=line.number, text=line.text.strip()
-            )
-            if line
-            else _("the stub, not written yet")
-        )
+    if line and problem.kind == "NotImplementedError" and not problem.message.strip():
+        got = _("the stub, not written yet, in your line {number}").format(number=line.number)
         return Difference(_("an answer"), got, _("Replace the line `raise NotImplementedError()` by your answer."))
-    message = problem.message.strip().splitlines()[0][:300].rstrip(".") if problem.message.strip() else _("no message")
+    message = problem.message.strip().splitlines()[0][:300].rstrip(".") if problem.message.strip() else ""
     if line is None and problem.kind == "TypeError" and re.search(" returned .+, not ", message):  # by a probe
         function, __, rest = message.partition(" returned ")
         got, __, wanted = rest.partition(", not ")
@@ -394,10 +401,10 @@ def explain_problem(problem: Problem) -> Difference:
         return Difference(_("{wanted} from {function}").format(wanted=wanted, function=function), got, advice)
     if line:
         words = _("{kind} in your line {number}, `{text}`: {message}")
-        if not problem.message.strip():
+        if not message:
             words = _("{kind} in your line {number}, `{text}`")
         got = words.format(kind=problem.kind, number=line.number, text=line.text.strip(), message=message)
     else:
-        got = _("{kind}: {message}").format(kind=problem.kind, message=message)
+        got = f"{problem.kind}: {message}" if message else problem.kind
     cause, __, advice = classics.explain(problem).partition("\n\n")
     return Difference(_("no exception"), got, advice, cause=cause)

@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import sys
+import types
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -212,6 +213,7 @@ def try_exercises(
         replies=recording.by_check(replies),
         defined=frozenset(name for name in assignment.exercise_of_function if callable(names.get(name))),
         problems=problems or {},
+        stubs=frozenset(name for name in assignment.exercise_of_function if _holds_stub(names.get(name))),
     )
     results = {
         name: judge_exercise(
@@ -222,6 +224,16 @@ def try_exercises(
     results = block_dependents(assignment, results)
     shown = list(results.values()) if exercise is None else [results[exercise]]
     return Checked(assignment, shown, exercise is None, way)
+
+
+def _holds_stub(thing: Any) -> bool:
+    """A function, or a class with a method, that may raise `NotImplementedError`."""
+    functions = vars(thing).values() if isinstance(thing, type) else [thing]
+    return any(
+        "NotImplementedError" in function.__code__.co_names
+        for function in functions
+        if isinstance(function, types.FunctionType)
+    )
 
 
 def _trace(

@@ -12,7 +12,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -180,6 +180,28 @@ def defines(source: str) -> frozenset[str]:
             for handler in getattr(node, "handlers", []):
                 waiting.extend(handler.body)
     return frozenset(names)
+
+
+def stubs(cells: Sequence[Cell], names: Collection[str]) -> frozenset[str]:
+    """Which of these functions and classes still hold a stub's `raise NotImplementedError()`.
+
+    Of several definitions the last counts.
+    """
+    found: dict[str, bool] = {}
+    for cell in cells:
+        defined = [name for name in names if name in cell.source]
+        tree = _python(cell.source) if defined else None
+        if tree is None:
+            continue
+        found.update(dict.fromkeys(defines(cell.source) & set(defined), False))
+        for node in tree.body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name in names:
+                found[node.name] = any(
+                    isinstance(part, ast.Raise)
+                    and any(isinstance(one, ast.Name) and one.id == "NotImplementedError" for one in ast.walk(part))
+                    for part in ast.walk(node)
+                )
+    return frozenset(name for name, there in found.items() if there)
 
 
 def read(data: bytes, assignment: Assignment) -> Submission:

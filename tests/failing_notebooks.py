@@ -140,7 +140,7 @@ def predict_parameters(d_model, h):
         "true-division",
         "predict",
         "d_k is made with `/`, and the biases are counted per head",
-        ("Got (2, 5, 3, 4.0)", "d_model // h, a whole number"),
+        ("Got (2, 5, 3, 4.0)", "`//` keeps whole numbers"),
         """def predict_shapes(batch, tokens, d_model, h):
     d_k = d_model / h
     return dict(

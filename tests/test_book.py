@@ -64,6 +64,12 @@ def test_a_chapter_asks_two_or_three_questions_and_folds_the_answers(page):
     assert 2 <= len(re.findall(r"^\d\. ", questions, re.M)) == questions.count("{dropdown} Answer") <= 3
 
 
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_no_answer_becomes_a_list_by_starting_with_a_number(page):
+    answers = re.findall(r"\{dropdown\} Answer\n\s*(.+)", source(page))
+    assert answers and not [answer for answer in answers if re.match(r"\d+[.)] ", answer)]
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_no_footnotes_because_they_do_not_survive_translation(page):
     assert "[^" not in prose(page)
@@ -73,6 +79,12 @@ def test_no_footnotes_because_they_do_not_survive_translation(page):
 def test_a_computed_number_in_the_text_comes_from_code(page):
     typed = re.findall(r"\b\d{1,3}(?:,\d{3})+\b|\b\d\.\d{3,}\b|\b\d(?:\.\d+)?e-\d+\b", prose(page))
     assert not typed, f"typed in {page}.md: {typed}; print it or glue it"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_and_settings_fit_the_width_of_the_page(page):
+    for block in re.findall(r"```(?:bash|toml|python)\n(.*?)```", source(page), re.S):
+        assert max(map(len, block.splitlines())) <= 72, block
 
 
 @pytest.mark.parametrize("page", PAGES)

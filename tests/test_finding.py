@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading.finding import Found, NothingFound, find
+from autograder.grading.finding import Found, NothingFound, find, find_one, system_name
 from autograder.notebooks import Unreadable
 
 NAME = "demo"
@@ -127,3 +127,34 @@ def test_links_are_listed_but_never_followed(tmp_path: Path) -> None:
     assert [one.student for one in found] == ["s1"]
     with pytest.raises(Unreadable, match="symbolic link"):
         found[0].read()
+
+
+def test_every_file_of_one_student_is_that_students(tmp_path: Path) -> None:
+    put(tmp_path / "work" / "demo (1).ipynb")
+    put(tmp_path / "notes.txt")
+    put(tmp_path / "Ada Lovelace_1234568_assignsubmission_file" / "notes.txt")
+    found = find_one(tmp_path, "s", NAME)
+    assert (found.student, found.path.name, found.reason) == ("s", "demo (1).ipynb", "")
+    put(tmp_path / "other.ipynb")
+    assert "neither is named demo.ipynb" in find_one(tmp_path, "s", NAME).reason
+    put(tmp_path / "demo.ipynb")
+    found = find_one(tmp_path, "s", NAME)
+    assert found.path == tmp_path / "demo.ipynb" and "other.ipynb" in found.flags[0]
+    assert "no notebook" in find_one(tmp_path / "missing", "s", NAME).reason
+
+
+@pytest.mark.parametrize(
+    ("place", "system", "number"),
+    [
+        ("lovelaceada_40901_700001_demo.ipynb", "canvas", "40901"),
+        ("lovelaceada_LATE_40901_700001_demo-2.ipynb", "canvas", "40901"),
+        ("Ada Lovelace_1234568_assignsubmission_file/work/demo.ipynb", "moodle", "1234568"),
+        ("Ada Lovelace_1234568_assignsubmission_file_demo.ipynb", "moodle", "1234568"),
+        ("export/submission_21/demo.ipynb", "gradescope", "21"),
+        ("submitted/ada/demo/demo.ipynb", "", ""),
+        ("exam_2_1_final.ipynb", "", ""),
+    ],
+)
+def test_what_a_system_called_a_submission_is_known(tmp_path: Path, place: str, system: str, number: str) -> None:
+    name = system_name(only(put(tmp_path / place).parents[len(Path(place).parts) - 1]))
+    assert (name.system, name.number) == (system, number) if name is not None else not system

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
+import statistics
 import subprocess
 import sys
 import time
@@ -22,7 +23,7 @@ from autograder.results import ExerciseResult, SubmissionResult
 
 NAME = "smoothing"
 HERE = Path(__file__).parent
-LONGEST_WAIT = 3.0  # seconds; nbgrader itself gives up after 5
+LONGEST_WAIT = 5.0  # seconds; then nbgrader gives up
 
 WRITER = """
 import sys
@@ -175,7 +176,7 @@ def test_two_writers_make_the_gradebook_together_and_let_somebody_grade_by_hand(
         waits[student] = time.monotonic() - started
     said = [one.stderr.read().decode() for one in writers if one.stderr is not None]
     assert [one.returncode for one in writers] == [0, 0], said
-    assert waits and max(waits.values()) < LONGEST_WAIT
+    assert waits and max(waits.values()) < LONGEST_WAIT and statistics.median(waits.values()) < LONGEST_WAIT / 5
     points = grades(course)
     assert all(points[student, "moving_average"][1] == 5.5 for student in waits)
     assert len(points) == 2 * 2 * 300

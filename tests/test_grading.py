@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from autograder import release
+from autograder.course import Source
 from autograder.grading.submission import Grader
 from autograder.results import ExerciseResult, SubmissionResult
 
@@ -99,6 +101,27 @@ def test_a_broken_piece_does_not_take_the_marks_of_what_needs_it(grader: Grader,
     assert lost(result) == {"attention": 0}
     assert named(result, "MultiHeadedAttention").judged_with == "stand-ins"
     assert named(result, "split_heads").judged_with == "own"
+
+
+@pytest.mark.parametrize(
+    "solved",
+    [
+        {"MultiHeadedAttention", "load_torch_weights", "silence_head"},
+        {"silence_head"},
+        {"predict", "clones", "split_heads", "masks", "merge_heads", "mix_heads", "MultiHeadedAttention",
+         "load_torch_weights", "silence_head"},
+    ],
+)  # fmt: skip
+def test_stubs_cost_their_own_exercises_and_not_those_that_call_them(
+    source: Source, grader: Grader, notebook_with: Notebook, solved: set[str]
+) -> None:
+    stubs = {cell.grade_id: cell.source for cell in release.stub_cells(source) if cell.grade_id}
+    result = graded(
+        grader, notebook_with({name: stubs[name] for name in source.assignment.by_name if name not in solved})
+    )
+    assert {one.name for one in result.exercises if one.score == one.max_score} == solved
+    assert {one.name for one in result.exercises if one.attempted} == solved
+    assert all(one.score == 0 for one in result.exercises if one.name not in solved)
 
 
 def test_a_stand_in_does_not_mend_a_wrong_module(grader: Grader, notebook_with: Notebook) -> None:

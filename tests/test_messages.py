@@ -189,6 +189,10 @@ def test_a_pattern_over_all_numbers_is_told(change: Callable[[torch.Tensor], Non
 
 LOUDER = "copy.deepcopy(module).apply(lambda m: [p.data.mul_(1.1) for p in m.parameters(False)])"
 TWICE_W_Q = ".weight.copy_(weight * (1 + (linear is mha.linears[0])))"
+TWICE_IF_3 = ".weight.copy_(weight * (1 + (mha.h == 3)))"
+SHARES_NORM = "[c := copy.deepcopy(module), _ or isinstance(c, nn.Linear) or c.__setitem__(1, module[1])][0]"
+ONE_MORE = "copies = nn.ModuleList()\n    copies.more = nn.Parameter(torch.zeros(1))\n    return copies.extend(["
+BIAS_FROZEN = "for _ in range(N)] + [p.requires_grad_(False) for p in list(module.parameters())[1:2]][:0]"
 ONE_OF_TWO = "one = copy.deepcopy(module)\n    return nn.ModuleList([one if _ % 2 else "
 
 
@@ -230,9 +234,34 @@ UNKNOWN = [
     ("predict", "4 * (d_model", "5 * (d_model", "first count one linear"),
     ("load_torch_weights", "linear.bias.copy_(bias)", "linear.bias.copy_(-bias)", "what W_V or W_O was given"),
     ("load_torch_weights", ".weight.copy_(weight)", TWICE_W_Q, "what W_Q or W_K was given"),
-    ("silence_head", "= 0", "*= 0.5", "a part of each head stays"),
+    ("silence_head", "= 0", "*= 0.5", "a part of the head stays"),
     ("silence_head", "] = 0", "] = 0\n        mha.linears[-1].weight *= 1.3", "which numbers belong to one head"),
     ("silence_head", "] = 0", "] = 0\n        mha.linears[1].weight[first] = 0", "change to W_Q, to W_K"),
+    ("silence_head", "+ mha.d_k] = 0", "+ mha.d_k if head else None] = 0", "the fault lies at the ends"),
+    ("silence_head", "] = 0", "] = 0\n        mha.linears[-1].bias += head != 1 and mha.h == 3", "a second call does"),
+    ("attention", "scores.softmax(dim=-1)", "scores.softmax(dim=-1) ** 2", "do not sum to 1"),
+    ("attention", "scores.masked_fill(", "(scores * 1.1).masked_fill(", "several allowed keys"),
+    ("attention", "mask == 0", "(mask.flip(-1) if mask.dtype == torch.int64 else mask) == 0", "how the mask is used"),
+    ("MultiHeadedAttention", "mask.unsqueeze(1)", "mask.flip(-1).unsqueeze(1)", "in whether the mask is used"),
+    ("MultiHeadedAttention", "[-1](x)", "[-1](x * (1 + (self.h == 1)))", "K, the scale and the softmax are sound"),
+    ("MultiHeadedAttention", "p=dropout", "p=dropout * 1.5", "between training and evaluation"),
+    ("split_heads", "x.view(B,", "x.roll(1, 1).view(B,", "how the axes are moved"),
+    ("split_heads", ".transpose(1, 2)", ".transpose(1, 2).clone() + 0 * x.data.mul_(2).sum()", "what a call changes"),
+    ("split_heads", "x.view(B,", "x.double().view(B,", "which kind of numbers is made"),
+    ("split_heads", "x.view(B,", "(x + torch.zeros(1)).view(B,", "where new tensors are made"),
+    ("merge_heads", "x.transpose(1, 2)", "x.transpose(1, 2).roll(1, 2)", "which two axes stand last"),
+    ("merge_heads", "x.transpose(1, 2)", "x.transpose(1, 2).roll(1, 3)", "lies within a head"),
+    ("mix_heads", "heads @ blocks", "heads @ blocks * 1.1", "which numbers of `weight` a head meets"),
+    ("predict", "+ d_model)", "+ d_model) + (h in (1, 12))", "where `h` enters the count"),
+    ("clones", "copy.deepcopy(module)", SHARES_NORM, "how those are copied, or in buffers"),
+    ("clones", "return nn.ModuleList([", ONE_MORE, "what holds the copies"),
+    ("clones", "for _ in range(N)]", BIAS_FROZEN, "what the call does to `module` itself"),
+    ("masks", "(tokens != pad)", "((tokens != pad) | (0 * tokens.add_(1) != 0))", "what the call does to `tokens`"),
+    ("masks", "mask.unsqueeze(1)", "[mask.clone().unsqueeze(1), mask.logical_not_()][0]", "the mask that it was given"),
+    ("load_torch_weights", ".weight.copy_(weight)", TWICE_IF_3, "are right, so W_Q and W_K are loaded"),
+    ("load_torch_weights", "copy_(bias)", "copy_(bias).requires_grad_(False)", "no parameter that can learn"),
+    ("load_torch_weights", ".bias.copy_(bias)", ".bias.data = bias.data", "is a tensor of the other"),
+    ("load_torch_weights", "copy_(bias)", "copy_(bias), bias.mul_(2)", "what the call does to `torch_mha`"),
 ]  # fmt: skip
 
 

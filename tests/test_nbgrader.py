@@ -23,6 +23,7 @@ from course_copies import ROOT, SECOND, SEED, copy_course, gradebook, nbgrader, 
 
 from autograder import leaks
 from autograder.course import Course
+from autograder.gradebook import write_gradebook
 from autograder.grading.submission import Grader
 from autograder.release import release
 from autograder.results import SubmissionResult
@@ -479,6 +480,8 @@ def test_a_broken_course_stops_nbgrader_with_a_sentence(built: Path, tmp_path: P
 
 def test_a_broken_course_leaves_a_jupyter_server_alive_and_grades_nothing(built: Path, tmp_path: Path) -> None:
     course = copy_course(tmp_path, built)
+    # The gradebook knows the assignment from before.
+    assert write_gradebook(course, [SubmissionResult("ben", NAME, "ungradable", 10.0, reason="It is empty.")]) == 1
     settings = course.root / "solutions" / NAME / "assignment.toml"
     settings.write_text(settings.read_text().replace("points = 6", "points = "))
     handed_in = tmp_path / "submitted" / "ada" / NAME / f"{NAME}.ipynb"
@@ -490,7 +493,7 @@ def test_a_broken_course_leaves_a_jupyter_server_alive_and_grades_nothing(built:
         assert ask("GET", "api/status")["connections"] == 0
         for step in ("assignment/smoothing/assign", "submission/smoothing/ada/autograde"):
             answer = ask("POST", f"formgrader/api/{step}")
-            assert answer["success"] is False and "assignment.toml is not valid TOML" in answer["log"], answer
+            assert answer["success"] is False and "assignment.toml is not valid TOML" in answer["log"], answer["log"]
         assert ask("GET", "api/status")["connections"] == 0
         assert "assignment.toml is not valid TOML" in log.read_text(encoding="utf-8")
     assert not evil.exists()
@@ -532,3 +535,35 @@ def jupyter_server(folder: Path) -> Iterator[tuple[Callable[[str, str], Any], Pa
     finally:
         server.kill()
         server.wait()
+
+
+WITHOUT_US = """
+import sys
+from pathlib import Path
+from traitlets.config import Application, Config
+
+sys.modules["autograder.gradebook"] = None  # as in an environment without it
+if sys.argv[2] == "server":
+    from jupyter_server.serverapp import ServerApp
+    ServerApp.instance()
+path = Path(sys.argv[1])
+c = Config()
+exec(compile(path.read_text(), str(path), "exec"), {"get_config": lambda: c, "__file__": str(path)})
+
+from nbgrader.converters import Autograde
+from nbgrader.coursedir import CourseDirectory
+try:
+    Autograde(coursedir=CourseDirectory(), config=c).exporter_class
+except Exception as problem:
+    print("refused:", type(problem).__name__)
+"""
+
+
+@pytest.mark.parametrize("where", ["command", "server"])
+def test_without_the_autograder_a_command_ends_and_a_server_goes_on_and_grades_nothing(where: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_US, str(ROOT / "nbgrader_config.py"), where],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "needs the autograder in nbgrader's environment" in done.stderr
+    assert (done.returncode, done.stdout.startswith("refused:")) == ((1, False) if where == "command" else (0, True))

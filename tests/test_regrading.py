@@ -13,7 +13,7 @@ import sample_class
 from course_copies import copy_course
 from test_class_run import contents
 
-from autograder import solved
+from autograder import cli, solved
 from autograder.course import Course
 from autograder.grading import class_run
 from autograder.grading.basis import PARTS, bases, changes
@@ -135,6 +135,32 @@ def test_where_nothing_has_changed_nothing_is_judged(course: Course, tmp_path: P
     before = contents(tmp_path / "grades")
     assert grade(Course(course.root), tmp_path / "grades")[1] == set()
     assert contents(tmp_path / "grades") == before and judged == []
+
+
+def test_a_run_that_cannot_begin_leaves_everything_as_it_was(
+    course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(course.root)
+    before = contents(tmp_path / "grades")
+    command = ["grade", str(tmp_path / "class"), "--output", str(tmp_path / "grades"), "--assignment", NAME]
+    for address in ("foo", "tcp://127.0.0.1:1", "tcp://127.0.0.1:notaport"):
+        assert cli.main([*command, "--seed", "8", "--scheduler", address]) == 2
+        assert "scheduler" in capsys.readouterr().err
+    edit(course, "assignment.toml", "import torch", "import torhc")
+    assert cli.main([*command, "--seed", "8", "--jobs", "1"]) == 2
+    assert contents(tmp_path / "grades") == before
+
+
+def test_who_is_not_of_this_run_is_named(
+    course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(course.root)
+    (tmp_path / "class" / "ben.ipynb").unlink()
+    command = ["grade", str(tmp_path / "class"), "--output", str(tmp_path / "grades"), "--assignment", NAME, "--resume"]
+    assert cli.main(command) == 1  # broken.ipynb
+    said = capsys.readouterr().out
+    assert "students who are not among these: ben" in said
+    assert "ben" in (tmp_path / "grades" / "grades.csv").read_text(encoding="utf-8")
 
 
 def test_results_of_several_runs_merge_by_copying(course: Course, tmp_path: Path, judged: list[set[str]]) -> None:

@@ -64,21 +64,17 @@ def configure(c: Any, root: Path) -> None:
         if not _in_server():
             raise SystemExit(f"autograder: {problem}") from None
         Application.instance().log.error("autograder: %s Until that is mended nothing is released or graded.", problem)
-        refuse(c, str(problem))
+        _refuse(c, str(problem))
 
 
 def _in_server() -> bool:
     return Application.initialized() and not isinstance(Application.instance(), NbGrader)
 
 
-def refuse(c: Any, reason: str) -> None:
+def _refuse(c: Any, reason: str) -> None:
     """Have releasing and grading refuse, with the reason."""
-    step = "autograder.gradebook.refusing.Refuse"
     c.Refuse.reason = reason
-    c.GenerateAssignment.preprocessors = [step]
-    c.Autograde.exporter_class = "nbconvert.exporters.NotebookExporter"
-    c.Autograde.sanitize_preprocessors = c.Autograde.autograde_preprocessors = [step]
-    c.Autograde.pop("pre_convert_hook", None)
+    c.GenerateAssignment.exporter_class = c.Autograde.exporter_class = "autograder.gradebook.refusing.Refuse"
 
 
 def _beside_notebook(folder: Path) -> list[str]:

@@ -152,10 +152,6 @@ def grade_class(
         (settings.output / "students").mkdir(parents=True, exist_ok=True)
         with alone_in(settings.output):
             clear_leftovers(settings.output)
-            write_whole(
-                settings.output / RUN,
-                json.dumps({"assignment": settings.assignment, "seed": settings.seed}, indent=1) + "\n",
-            )
             _grade_into(found, settings, course, assignment, tell, resume)
     except ExportError as problem:
         raise RunFailed(str(problem)) from None
@@ -199,11 +195,6 @@ def _grade_into(
     tell: Callable[[SubmissionResult, bool], None],
     resume: bool,
 ) -> None:
-    if not resume:
-        for one in found:  # replaced whole: no page of an earlier run stays beside a new reason
-            path = result_path(one.student, settings)
-            path.unlink(missing_ok=True)
-            path.with_suffix(".html").unlink(missing_ok=True)
     waiting = []
     now = bases(course.source(assignment.name)) if resume else {}
     for one in flag_equal(found, assignment, untouched_cells(course, assignment)):
@@ -219,18 +210,35 @@ def _grade_into(
         write_csv(settings.output, assignment)
 
 
+def _note_run(settings: Settings) -> None:
+    """Write down what the folder's results belong to. Not before grading can begin: what cannot changes nothing."""
+    text = json.dumps({"assignment": settings.assignment, "seed": settings.seed}, indent=1) + "\n"
+    write_whole(settings.output / RUN, text)
+
+
+def others_in(found: Sequence[Found], settings: Settings) -> list[str]:
+    """File names of results in the folder that belong to students of no submission of this run."""
+    own = {file_name(one.student) for one in found}
+    return sorted(path.stem for path in (settings.output / "students").glob("*.json") if path.stem not in own)
+
+
 def _graded(found: Sequence[Found], settings: Settings) -> Iterator[SubmissionResult]:
     jobs = min(settings.jobs, len(found))
-    if settings.scheduler and found:
-        yield from in_cluster(found, settings, lost_over, RunFailed)
+    if not found:
+        _note_run(settings)
+        return
+    if settings.scheduler:
+        for number, result in enumerate(in_cluster(found, settings, lost_over, RunFailed)):
+            if not number:
+                _note_run(settings)
+            yield result
         return
     if jobs > 1:
         yield from _in_workers(found, settings, jobs)
         return
-    if not found:
-        return
     source = Course(settings.root).source(settings.assignment)
     with Grader.open(source, seed=settings.seed, unsandboxed=settings.unsandboxed) as grader:
+        _note_run(settings)
         for one in found:
             result = grade_found(grader, one, earlier_result(one))
             write_result(result, source.assignment, settings.output)
@@ -308,6 +316,8 @@ def _by_workers(found: Sequence[Found], settings: Settings, jobs: int, shared: P
                     kind, value = "lost", None
                 if kind == "failed":
                     raise value
+                if kind == "ready":
+                    _note_run(settings)
                 if kind == "lost":
                     lost += 1
                     workers.remove(worker)

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import socket
 import tempfile
 import threading
+import urllib.parse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 BATCH = 16  # submissions that travel together: seconds of work, and little is done twice when a worker is lost
 AHEAD = 2  # batches per worker that are on their way: none waits for us, and few notebooks are held in memory
+CONNECT_SECONDS = 10  # for the scheduler to take a connection
 WAIT_SECONDS = 120  # for the scheduler, and for its first worker
 
 
@@ -90,6 +93,7 @@ def in_cluster(
     except ImportError:
         raise failure("--scheduler needs Dask. Install autograder[cluster].") from None
     source = Course(settings.root).source(settings.assignment)
+    _require_scheduler(settings.scheduler, failure)
     try:
         client = Client(settings.scheduler, timeout=WAIT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as problem:
@@ -139,6 +143,22 @@ def in_cluster(
                     yield one.result
             future.release()
             fill()
+
+
+def _require_scheduler(address: str, failure: type[Exception]) -> None:
+    """Raises `failure` where nobody listens: Dask's own client would go on trying."""
+    parts = urllib.parse.urlsplit(address if "://" in address else f"tcp://{address}")
+    try:
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    if not host or not port:
+        raise failure(f"{address} is no address of a scheduler. Expected one such as tcp://10.0.0.5:8786.")
+    if parts.scheme in ("tcp", "tls"):
+        try:
+            socket.create_connection((host, port), CONNECT_SECONDS).close()
+        except OSError as problem:
+            raise failure(f"No scheduler answers at {address}: {problem.strerror or problem}.") from None
 
 
 def _pack(source: Source, settings: Settings) -> _Parcel:

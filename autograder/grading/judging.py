@@ -27,7 +27,8 @@ class Evidence:
 
     replies: by check. defined: callable names it left behind. problems: exceptions in an exercise's own cells.
     deaths: what ended the process, by exercise; the check that was running is in `died_at`, by exercise.
-    digests: by exercise, a digest of all its replies, where they came in one piece.
+    digests: by exercise, a digest of all its replies, where they came in one piece. stubs: names whose definition
+    still holds a stub's `raise NotImplementedError()`.
     """
 
     replies: Mapping[str, Sequence[Reply | None]]
@@ -36,6 +37,7 @@ class Evidence:
     deaths: Mapping[str, Death] = field(default_factory=dict)
     died_at: Mapping[str, str] = field(default_factory=dict)
     digests: Mapping[str, bytes] = field(default_factory=dict)
+    stubs: frozenset[str] = frozenset()
 
 
 class _Replay:
@@ -54,12 +56,8 @@ class _Replay:
             )
         got = self._got[position]
         if got is None:
-            raise _NoReply
+            raise LookupError(f"The answer gave no reply to {request.probe}, and nothing ended its process.")
         return got, self._take.replies[position]
-
-
-class _NoReply(Exception):
-    """The answer's process ended before this request."""
 
 
 def explain_death(death: Death) -> Difference:
@@ -126,7 +124,7 @@ def _loads(function: str, exercise: Exercise, evidence: Evidence, replies: Seque
                 _("none"),
                 _("Define `{name}` at the top level of its cell, and run the cell.").format(name=function),
             )
-    elif untouched(replies):
+    elif function in evidence.stubs and untouched(replies):
         difference = Difference(
             _("your answer in `{name}`").format(name=function),
             _("not attempted: the stub is as it was handed out"),
@@ -154,7 +152,7 @@ def _first_replies(rules: Sequence[Rule], evidence: Evidence, functions: set[str
 
 
 def untouched(replies: Sequence[Reply | None]) -> bool:
-    """Every request met the stub's own `raise NotImplementedError()`."""
+    """Every request met a stub's `raise NotImplementedError()`: its own, or that of another which it calls."""
     return len(replies) > 0 and all(
         reply is not None
         and reply.problem is not None
@@ -235,8 +233,6 @@ def judge_exercise(
                 told.add(key(rule))
             if rule.stage.name in GATING_STAGES and rule.of not in gated:
                 gated[rule.of] = result
-        except _NoReply:
-            result = _result(rule, "blocked", message=_("Not judged: the process ended before this check."))
         else:
             result = _result(rule, "passed")
             judged[rule.of].append((rule, True))
@@ -265,7 +261,11 @@ def judge_exercise(
         score=round(sum(check.points for check in results if check.status == "passed"), 2),
         max_score=exercise.points,
         checks=tuple(results),
-        attempted=tried and not untouched(_first_replies(own, evidence, set(exercise.functions))),
+        attempted=tried
+        and not (
+            evidence.stubs.issuperset(exercise.functions)
+            and untouched(_first_replies(own, evidence, set(exercise.functions)))
+        ),
     )
 
 

@@ -292,7 +292,8 @@ class Grader:
         exercise = self.assignment.by_name[name]
         digest = evidence.digests.get(name) if name not in evidence.deaths else None
         defined = evidence.defined.intersection(exercise.functions)
-        known = (name, judged_with, digest, defined, evidence.problems.get(name))
+        stubs = evidence.stubs.intersection(exercise.functions)
+        known = (name, judged_with, digest, defined, stubs, evidence.problems.get(name))
         result = self._verdicts.pop(known, None) if digest is not None else None
         if result is None:
             result = judge_exercise(exercise, self.rules, self.recording, evidence, self.wrong_replies)
@@ -421,6 +422,7 @@ class Grader:
             problems=problems,
             deaths=deaths,
             died_at={exercise: keys[position] for exercise, position in died_at.items()},
+            stubs=notebooks.stubs(cells, self.assignment.exercise_of_function),
         )
 
     def _stand_ins_hold(self, exercises: Sequence[str]) -> bool:

@@ -36,7 +36,7 @@ def cell(content):
 
 def table(head, *rows):
     """A table: `head` a list of words, each row a list of cells."""
-    top = "".join(f'<th scope="col">{escape(name)}</th>' if name else "<td></td>" for name in head)
+    top = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
     body = "".join("<tr>" + "".join(cell(c) for c in row) + "</tr>" for row in rows)
     text = "\n".join(" | ".join(str(c) for c in row) for row in [head, *rows])
     return Html(

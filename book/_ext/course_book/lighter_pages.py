@@ -11,6 +11,8 @@ MATH_SCRIPTS = re.compile(
 )
 # What it says and what a screen reader hears must agree: its words are "Search Ctrl+K", its label "Search".
 SEARCH_LABEL = re.compile(r'(<button class="btn search-button-field [^>]*?) aria-label="[^"]*"')
+# The title of the book stands in it, outside of every landmark.
+SIDEBAR = '<div id="pst-primary-sidebar" '
 ICON_SCRIPT = re.compile(r'<script[^>]*src="[^"]*scripts/fontawesome\.js[^"]*"[^>]*>\s*</script>')
 
 
@@ -28,6 +30,7 @@ def tidy(app, exception):
     for page in app.builder.outdir.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         lighter = SEARCH_LABEL.sub(r"\1", ICON_SCRIPT.sub("", text))
+        lighter = lighter.replace(SIDEBAR, SIDEBAR + 'role="complementary" ')
         if 'class="math' not in text:  # Sphinx adds it to a page when a chapter below it has formulas
             lighter = MATH_SCRIPTS.sub("", lighter)
         lighter = lighter.replace('data-theme="auto"', 'data-theme="light"', 1)  # where no script sets it

@@ -146,7 +146,7 @@ def notebook_of(text, titles, values, language="en"):
             if attachments:
                 cells[-1]["attachments"] = attachments
         else:
-            cells.append(code_cell(cell.source, hidden=bool({"remove-cell", "remove-input", "hide-input"} & set(tags))))
+            cells.append(code_cell(cell.source, hidden=bool({"remove-cell", "remove-input"} & set(tags))))
     if helpers_of(text):
         cells.insert(1, code_cell(first_cell(text), hidden=True))
         if needs_own_module(text):

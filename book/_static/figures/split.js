@@ -47,7 +47,7 @@
       title.textContent = labels[kind];
       title.className = "figure-number " + (kind === "right" ? "good" : "bad");
       heads.replaceChildren(...Array.from({ length: H }, (_, i) =>
-        t.numbers(t.fill(labels.head, { i }), table(rule, i), colour, null, tip)));
+        t.numbers(t.fill(labels.head, { i }), table(rule, i), colour, ["0", "1", "2"], tip)));
       say.textContent = sentence(rule);
     }
 

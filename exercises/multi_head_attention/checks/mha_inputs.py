@@ -103,7 +103,6 @@ def same_on_gpu(seen):
         seen.text("gpu") == "" or apart <= allowed,
         expected=_("{dtype} on the GPU within {allowed} of the CPU").format(dtype=dtype, allowed=f"{allowed:.2g}"),
         got=_("a difference of {apart}").format(apart=f"{apart:.2g}"),
-        advice=_("Is a tensor made on the CPU on the way, or a number rounded to a shorter dtype?"),
     )
 
 

@@ -37,7 +37,6 @@ def test_each_head_fills_its_own_columns(answer, draw):
     "values",
     points=2,
     blames="So the fault lies within a head: in which token, or in which order, its numbers are laid down.",
-    clears="Heads of a token stand side by side.",
     hint="Row t of the result: token t of head 0, then token t of head 1, then token t of head 2.",
 )
 def test_heads_of_a_token_stand_side_by_side(answer, draw):

@@ -84,7 +84,6 @@ def test_weights_are_a_softmax_of_scaled_dot_products(answer, draw):
     points=1,
     hint="output = weights @ value, (Tq, Tk) @ (Tk, d_v).",
     blames="So the fault lies in how the weights meet the values.",
-    clears="The output is right for one small example.",
 )
 def test_output_adds_up_the_values(answer, draw):
     """Each row of the output is the sum of the values, each times its weight."""
@@ -360,7 +359,7 @@ def test_everything_stays_on_the_device_of_the_input(answer, draw):
     points=0,
     chapter="devices",
     report=True,
-    hint="Worth no points. Where there is no GPU, this is not tried.",
+    hint="Worth no points. Is a tensor made on the CPU on the way, or a number rounded to a shorter dtype?",
 )
 def test_the_same_on_a_gpu(answer, draw):
     """Reported, never graded: where there is a GPU, output, weights and gradients are those of the CPU, and close to float64 in float16 and bfloat16."""

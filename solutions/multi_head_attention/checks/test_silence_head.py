@@ -12,13 +12,13 @@ ATTN, OUTPUT = "B h Tq Tk", "B Tq d_model"
     "values",
     points=0.5,
     hint="A head adds its values times its columns of W_O. The bias of W_O belongs to no head.",
-    blames="With all heads silenced the bias of W_O must be left, and with one silenced more than that. So the fault lies in what is taken away: a part of each head stays, or more goes than heads add.",
-    clears="With all heads silenced the bias of W_O alone is left.",
+    blames="Of a module with one head the bias of W_O must be left, and of one with three heads more than that. So the fault lies in what is taken away: a part of the head stays, or more goes than heads add.",
+    clears="Where the only head is silenced, the bias of W_O alone is left.",
 )
 def test_only_the_bias_is_left_without_heads(answer, draw):
-    """With head 1 of 3 silenced the others still add something; with all three silenced the bias of W_O alone is left."""
+    """Where the only head is silenced, the bias of W_O alone is left; with head 1 of 3 silenced the others still add something."""
     given, x = four_linears(draw, 6), draw.normal(2, 3, 6)
-    seen = answer.observe("silence", h=3, **given, x=x, heads=[0, 1, 2])
+    seen = answer.observe("silence", h=1, **given, x=x, heads=[0])
     seen.same("output", axes=OUTPUT)
     output = answer.observe("silence", h=3, **given, x=x, heads=[1]).tensor("output")
     seen.law(

@@ -38,7 +38,6 @@ def test_a_token_stays_a_token(answer, draw):
     points=2,
     hint="x[..., 0:d_k] is head 0, x[..., d_k:2*d_k] is head 1, and so on.",
     blames="So the fault lies within a token: in which of its numbers go to which head.",
-    clears="Each head holds its own columns.",
 )
 def test_head_i_holds_its_own_columns(answer, draw):
     """Head 0 holds the columns 0 and 1 of every token, head 1 the columns 2 and 3, head 2 the columns 4 and 5."""
