@@ -61,8 +61,8 @@ _OF_TENSORS = (
 def _many(kind: str) -> str:
     """Pattern of the messages that several things at once cause, a tuple or a list, where one tensor is wanted."""
     return (
-        rf"'{kind}' object has no attribute '({_OF_TENSORS})'|must be Tensor, not {kind}|operand type\(s\) for .*'{kind}'"
-        rf"|can only concatenate {kind} \(|{kind} indices must be|unknown to einops <class '{kind}'>"
+        rf"'{kind}' object has no attribute '({_OF_TENSORS})'|must be Tensor, not {kind}|{kind} indices must be"
+        rf"|operand type\(s\) for .*'{kind}'|can only concatenate {kind} \(|unknown to einops <class '{kind}'>"
     )
 
 
@@ -335,8 +335,8 @@ def classics() -> Sequence[Classic]:
             ("AttributeError", "TypeError"),
             _many("list"),
             lambda: _(
-                "Here stands a list of several things, where one tensor is wanted.\n\n`torch.stack` makes one tensor of "
-                "a list of them along a new axis, `torch.cat` along one that is there."
+                "Here stands a list of several things, where one tensor is wanted.\n\n`torch.stack` makes one tensor "
+                "of a list of them along a new axis, `torch.cat` along one that is there."
             ),
         ),
         Classic(

@@ -134,7 +134,7 @@ def name_axes(shape: Sequence[int], expected: Sequence[int], axes: Sequence[str]
     if len(axes) != len(expected):
         return ()
     for size in set(expected):
-        if expected.count(size) > 1 and _places(size, got) != _places(size, expected):
+        if expected.count(size) > 1 and _places(size, shape) != _places(size, expected):
             return ()
     names: dict[int, list[str]] = {}
     for size, axis in zip(expected, axes, strict=True):
@@ -198,7 +198,7 @@ def shape_difference(key: str, got: Sequence[int], expected: Sequence[int], axes
     cause = ""
     ones_apart = [size for size in got if size != 1] == [size for size in expected if size != 1]
     if ones_apart and len(got) == len(expected):
-        words = _("The axes of size 1 stand elsewhere: expected at {expected}, got at {got}, counted from 0.")
+        words = _("An axis of size 1 stands in the wrong place: expected at {expected}, got at {got}, counted from 0.")
         cause = words.format(
             expected=", ".join(map(str, _places(1, expected))), got=", ".join(map(str, _places(1, got)))
         )
@@ -273,9 +273,9 @@ def _not_finite(key: str, got: str, shown: Mapping[str, Any] | None = None) -> D
         _("finite numbers in `{key}`").format(key=key),
         got,
         _(
-            "`exp` of a score above 88 is inf in float32, and inf / inf is nan. Subtract each row's largest score "
-            "before `exp`, or let `softmax` do it.\n\nLook for a division by zero, or a softmax over a row that holds "
-            "only -inf."
+            "In float32 `exp` of a number above 89 is inf, and of one below -104 it is 0; inf / inf and 0 / 0 are nan. "
+            "Subtract each row's largest score before `exp`, or let `softmax` do it.\n\nIs there another division by "
+            "zero, or a softmax over a row that holds only -inf?"
         ),
         shown,
     )
@@ -366,9 +366,10 @@ def picture(
     cut = [table[:LARGEST_PICTURE, :LARGEST_PICTURE] for table in tables]
     named = len(axes) == expected.dim()
     labels = ["" if axis.isdigit() else axis for axis in axes] if named else []  # "1" names no axis but its size
+    at = [f"{axis} {i}" for axis, i in zip(labels, index, strict=False) if axis] if named else [str(i) for i in index]
     return {
         "kind": "table",
-        "at": [f"{axis} {i}" for axis, i in zip(labels, index, strict=False) if axis] if named else list(map(str, index)),
+        "at": at,
         "row_label": labels[-2] if named and expected.dim() > 1 else "",
         "column_label": labels[-1] if named else "",
         "expected": [[show_number(value) for value in row] for row in cut[0].tolist()],

@@ -113,6 +113,8 @@ def everything_told(grader: Grader) -> Iterator[str]:
     module = grader.judge_exercise_alone(solved.with_answer(reference, "attention", IDLE["attention"][0]),
                                          "MultiHeadedAttention")  # fmt: skip
     yield from told(list(block_dependents(grader.assignment, {**broken, module.name: module}).values()))
+    gone = {result.name: result for result in grader.judge(without)}
+    yield from told(list(block_dependents(grader.assignment, {**gone, module.name: module}).values()))
     for body, words in RAISING.items():
         if words:
             difference = comparing.explain_problem(problem_in(f"def answer(x):\n    {body}\n"))

@@ -1,4 +1,4 @@
-# misconception: rows-for-columns
+# misconception: block-of-the-output
 # Zeroes rows of W_O and their part of its bias: numbers of the output, not a head.
 def silence_head(mha, head):
     first, last = head * mha.d_k, (head + 1) * mha.d_k
