@@ -199,6 +199,7 @@ LOUDER = "copy.deepcopy(module).apply(lambda m: [p.data.mul_(1.1) for p in m.par
 TWICE_W_Q = ".weight.copy_(weight * (1 + (linear is mha.linears[0])))"
 TWICE_IF_3 = ".weight.copy_(weight * (1 + (mha.h == 3)))"
 SHARES_NORM = "[c := copy.deepcopy(module), isinstance(c, nn.Linear) or c.__setitem__(1, module[1])][0]"
+SHARES_LINEAR = SHARES_NORM.replace("(1, module[1])", "(0, module[0])")
 ONE_MORE = "copies = nn.ModuleList()\n    copies.more = nn.Parameter(torch.zeros(1))\n    return copies.extend(["
 BIAS_FROZEN = "for _ in range(N)] + [p.requires_grad_(False) for p in list(module.parameters())[1:2]][:0]"
 ONE_OF_TWO = "one = copy.deepcopy(module)\n    return nn.ModuleList([one if _ % 2 else "
@@ -262,6 +263,7 @@ UNKNOWN = [
     ("mix_heads", "heads @ blocks", "heads @ blocks * 1.1", "which numbers of `weight` a head meets"),
     ("predict", "+ d_model)", "+ d_model) + (h in (1, 12))", "where `h` enters the count"),
     ("clones", "copy.deepcopy(module)", SHARES_NORM, "how those are copied, or in buffers"),
+    ("clones", "copy.deepcopy(module)", SHARES_LINEAR, "how those are copied, or in buffers"),
     ("clones", "return nn.ModuleList([", ONE_MORE, "what holds the copies"),
     ("clones", "for _ in range(N)]", BIAS_FROZEN, "what the call does to `module` itself"),
     ("masks", "(tokens != pad)", "((tokens != pad) | (0 * tokens.add_(1) != 0))", "what the call does to `tokens`"),
