@@ -225,10 +225,14 @@ class Seen:
         return CheckFailed(Difference(expected, got), compared=False)
 
     def tensor(self, key: str) -> torch.Tensor:
-        """The learner's tensor. Raises `CheckFailed` where it is something else."""
+        """The learner's tensor. Raises `CheckFailed` where it is something else.
+
+        A probe that found something else there says in a text what: "a list of 3".
+        """
         value = self._value(key)
         if not isinstance(value, torch.Tensor):
-            raise self._nothing(_("a tensor for `{key}`").format(key=key), comparing.describe(value))
+            found = value[:80] if isinstance(value, str) else comparing.describe(value)
+            raise self._nothing(_("a tensor for `{key}`").format(key=key), found)
         return value
 
     def number(self, key: str) -> float:

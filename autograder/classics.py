@@ -51,6 +51,21 @@ def _meant(kind: str, name: str) -> str:
     return _("Is `{name}` meant?").format(name=close[0]) if close else ""
 
 
+# What one asks a tensor for, and neither a tuple nor a list has.
+_OF_TENSORS = (
+    "T|mT|chunk|clone|contiguous|device|dim|dtype|expand|flatten|float|masked_fill|matmul|movedim|permute|reshape|shape|"
+    "size|softmax|split|squeeze|sum|transpose|unflatten|unsqueeze|view"
+)
+
+
+def _many(kind: str) -> str:
+    """Pattern of the messages that several things at once cause, a tuple or a list, where one tensor is wanted."""
+    return (
+        rf"'{kind}' object has no attribute '({_OF_TENSORS})'|must be Tensor, not {kind}|{kind} indices must be"
+        rf"|operand type\(s\) for .*'{kind}'|can only concatenate {kind} \(|unknown to einops <class '{kind}'>"
+    )
+
+
 def explain(problem: Problem) -> str:
     """The cause in words, and in further paragraphs what to do about it; "" where nobody knows."""
     return next((words for classic in classics() if (words := classic.explain(problem))), "")
@@ -307,6 +322,22 @@ def classics() -> Sequence[Classic]:
             ("AttributeError",),
             r"'(?P<kind>Tensor|Parameter)' object has no attribute '(?P<name>\w+)'",
             lambda: _("A tensor has no `{name}`. {meant}"),
+        ),
+        Classic(
+            ("AttributeError", "TypeError", "RuntimeError"),
+            _many("tuple"),
+            lambda: _(
+                "Here stands a tuple, several things at once, where one tensor is wanted.\n\nA function that ends in "
+                "`return a, b` gives such a pair. Take it apart where you call it: `a, b = function(...)`."
+            ),
+        ),
+        Classic(
+            ("AttributeError", "TypeError"),
+            _many("list"),
+            lambda: _(
+                "Here stands a list of several things, where one tensor is wanted.\n\n`torch.stack` makes one tensor "
+                "of a list of them along a new axis, `torch.cat` along one that is there."
+            ),
         ),
         Classic(
             ("AttributeError",),

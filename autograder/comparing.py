@@ -24,6 +24,7 @@ class Difference:
     """Why a rule does not hold: what was expected, what came, what to try, and a small table where one helps.
 
     cause: what can be said for certain of how it came about, told at once. advice: opened when that was not enough.
+    rule_helps: False where nothing came that could be held against the rule, so that its hint is about other things.
     """
 
     expected: str
@@ -31,6 +32,7 @@ class Difference:
     advice: str = ""
     picture: Mapping[str, Any] | None = None
     cause: str = ""
+    rule_helps: bool = True
 
     @property
     def sentence(self) -> str:
@@ -125,9 +127,15 @@ def show_number(number: float) -> str:
 
 
 def name_axes(shape: Sequence[int], expected: Sequence[int], axes: Sequence[str]) -> Sequence[str]:
-    """The learner's axes named as they read them, by following sizes; () where a size is not told apart."""
+    """The learner's axes named as they read them, by following sizes; () where a size is not told apart.
+
+    A size that several axes share tells its axes apart only where it stands in the same places.
+    """
     if len(axes) != len(expected):
         return ()
+    for size in set(expected):
+        if expected.count(size) > 1 and _places(size, shape) != _places(size, expected):
+            return ()
     names: dict[int, list[str]] = {}
     for size, axis in zip(expected, axes, strict=True):
         names.setdefault(size, []).append(axis)
@@ -137,6 +145,11 @@ def name_axes(shape: Sequence[int], expected: Sequence[int], axes: Sequence[str]
             return ()
         found.append(names[size].pop(0))
     return found
+
+
+def _places(size: int, shape: Sequence[int]) -> list[int]:
+    """Where this size stands in a shape."""
+    return [place for place, other in enumerate(shape) if other == size]
 
 
 def compare_shape(
@@ -156,6 +169,8 @@ def compare_shape(
         and (bool((got == got.flatten()[0]).all()) or bool(got.isnan().all()))
         and not bool((expected == expected.flatten()[0]).all())
     ):
+        if got.is_floating_point() and not bool(got.isfinite().any()) and bool(expected.isfinite().all()):
+            return _not_finite(key, _("{number} everywhere").format(number=show_number(got.flatten()[0].item())))
         return Difference(
             _("numbers in `{key}` that depend on the input").format(key=key),
             _("{number} everywhere").format(number=show_number(got.flatten()[0].item())),
@@ -182,7 +197,12 @@ def shape_difference(key: str, got: Sequence[int], expected: Sequence[int], axes
     named = name_axes(got, expected, axes)
     cause = ""
     ones_apart = [size for size in got if size != 1] == [size for size in expected if size != 1]
-    if ones_apart and len(got) < len(expected):
+    if ones_apart and len(got) == len(expected):
+        words = _("An axis of size 1 stands in the wrong place: expected at {expected}, got at {got}, counted from 0.")
+        cause = words.format(
+            expected=", ".join(map(str, _places(1, expected))), got=", ".join(map(str, _places(1, got)))
+        )
+    elif ones_apart and len(got) < len(expected):
         cause = _("Only an axis of size 1 is missing. `unsqueeze` puts one in.")
     elif ones_apart and len(got) > len(expected):
         cause = _("There is an axis of size 1 too many.")
@@ -231,12 +251,8 @@ def compare_tensor(
         strange = ~got.isfinite() & expected.isfinite()
         if bool(strange.any()):
             where = place(strange, axes)
-            return Difference(
-                _("finite numbers in `{key}`").format(key=key),
-                _("{number} at {where}").format(number=show_number(got[first(strange)].item()), where=where),
-                _("Look for a division by zero, or a softmax over a row that holds only -inf."),
-                picture(got, expected, right, axes),
-            )
+            came = _("{number} at {where}").format(number=show_number(got[first(strange)].item()), where=where)
+            return _not_finite(key, came, picture(got, expected, right, axes))
     wrong = ~right
     index = first(wrong)
     return Difference(
@@ -248,6 +264,20 @@ def compare_tensor(
         ),
         picture=picture(got, expected, right, axes),
         cause=pattern(got, expected),
+    )
+
+
+def _not_finite(key: str, got: str, shown: Mapping[str, Any] | None = None) -> Difference:
+    """Numbers that are inf or NaN where ordinary ones were expected, and what makes such numbers."""
+    return Difference(
+        _("finite numbers in `{key}`").format(key=key),
+        got,
+        _(
+            "In float32 `exp` of a number above 89 is inf, and of one below -104 it is 0; inf / inf and 0 / 0 are nan. "
+            "Subtract each row's largest score before `exp`, or let `softmax` do it.\n\nIs there another division by "
+            "zero, or a softmax over a row that holds only -inf?"
+        ),
+        shown,
     )
 
 
@@ -335,11 +365,13 @@ def picture(
         tables = [table.unsqueeze(0) for table in tables]
     cut = [table[:LARGEST_PICTURE, :LARGEST_PICTURE] for table in tables]
     named = len(axes) == expected.dim()
+    labels = ["" if axis.isdigit() else axis for axis in axes] if named else []  # "1" names no axis but its size
+    at = [f"{axis} {i}" for axis, i in zip(labels, index, strict=False) if axis] if named else [str(i) for i in index]
     return {
         "kind": "table",
-        "at": [f"{axis} {i}" for axis, i in zip(axes, index, strict=False)] if named else [str(i) for i in index],
-        "row_label": axes[-2] if named and expected.dim() > 1 else "",
-        "column_label": axes[-1] if named else "",
+        "at": at,
+        "row_label": labels[-2] if named and expected.dim() > 1 else "",
+        "column_label": labels[-1] if named else "",
         "expected": [[show_number(value) for value in row] for row in cut[0].tolist()],
         "got": [[show_number(value) for value in row] for row in cut[1].tolist()],
         "differs": cut[2].tolist(),
@@ -387,7 +419,8 @@ def explain_problem(problem: Problem) -> Difference:
     line = problem.lines[-1] if problem.lines else None
     if line and problem.kind == "NotImplementedError" and not problem.message.strip():
         got = _("the stub, not written yet, in your line {number}").format(number=line.number)
-        return Difference(_("an answer"), got, _("Replace the line `raise NotImplementedError()` by your answer."))
+        advice = _("Replace the line `raise NotImplementedError()` by your answer.")
+        return Difference(_("an answer"), got, advice, rule_helps=False)
     message = problem.message.strip().splitlines()[0][:300].rstrip(".") if problem.message.strip() else ""
     if line is None and problem.kind == "TypeError" and re.search(" returned .+, not ", message):  # by a probe
         function, __, rest = message.partition(" returned ")
@@ -398,7 +431,8 @@ def explain_problem(problem: Problem) -> Difference:
         )
         if got.startswith("a list of") and wanted == "a tensor":
             advice += "\n\n" + _("`torch.stack` and `torch.cat` make one tensor of a list of them.")
-        return Difference(_("{wanted} from {function}").format(wanted=wanted, function=function), got, advice)
+        expected = _("{wanted} from {function}").format(wanted=wanted, function=function)
+        return Difference(expected, got, advice, rule_helps=False)
     if line:
         words = _("{kind} in your line {number}, `{text}`: {message}")
         if not message:

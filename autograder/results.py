@@ -56,7 +56,8 @@ class CheckResult:
 class ExerciseResult:
     """One exercise: the sum over its passed checks, and which pieces it was judged with.
 
-    attempted: False when the stub is untouched. judged_by: digests of what the verdict rests on, by their names.
+    attempted: False when the stub is untouched, or nothing of the answer is there. missing: functions that are not
+    there, where no exception says why. judged_by: digests of what the verdict rests on, by their names.
     """
 
     name: str
@@ -67,6 +68,7 @@ class ExerciseResult:
     attempted: bool = True
     title: str = ""
     judged_by: Mapping[str, str] = field(default_factory=dict)
+    missing: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -32,6 +33,7 @@ def verify(
     source = course.source(name)
     verdict = Verdict()
     _points(source, verdict)
+    _stand_ins(source, verdict)
     for seed in seeds:
         tell(f"Seed {seed}")
         with Grader.open(source, seed=seed, unsandboxed=unsandboxed) as grader:
@@ -56,6 +58,17 @@ def _points(source: Source, verdict: Verdict) -> None:
                 f"{exercise.name} is worth {exercise.points:g} in assignment.toml, "
                 f"{in_notebook.get(exercise.name)} in its check cell."
             )
+
+
+def _stand_ins(source: Source, verdict: Verdict) -> None:
+    """Learners are told that a piece which loses points costs no other exercise: so each has a stand-in."""
+    pieces = ast.parse(source.stand_ins).body
+    defined = {piece.name for piece in pieces if isinstance(piece, (ast.FunctionDef, ast.ClassDef))}
+    for exercise in source.assignment.exercises:
+        for need in source.assignment.needs_of(exercise.name):
+            lacking = [name for name in source.assignment.by_name[need].functions if name not in defined]
+            if lacking:
+                verdict.broken.append(f"{exercise.name} needs {', '.join(lacking)}, which standins.py lacks.")
 
 
 def _points_of_checks(source: Source, grader: Grader, verdict: Verdict) -> None:

@@ -59,6 +59,56 @@ def test_a_shape_is_told_with_the_learners_axes_named_as_they_read_them() -> Non
     assert "order" in difference.cause
 
 
+@pytest.mark.parametrize(
+    ("got", "named"),
+    [
+        ((2, 1, 1, 5), ("B", "h", "1", "Tk")),
+        ((2, 1, 5, 1), ()),  # which of the two axes of size 1 stands where?
+        ((5, 1, 1, 2), ("Tk", "h", "1", "B")),
+        ((2, 1, 5), ()),
+        ((2, 1, 1, 6), ()),
+    ],
+)
+def test_axes_of_one_size_are_named_only_where_it_stands_in_its_places(
+    got: tuple[int, ...], named: tuple[str, ...]
+) -> None:
+    assert tuple(comparing.name_axes(got, (2, 1, 1, 5), ("B", "h", "1", "Tk"))) == named
+
+
+def test_a_misplaced_axis_of_size_1_calls_for_no_transpose() -> None:
+    expected, got = torch.randn(2, 1, 1, 5), torch.randn(2, 1, 5, 1)
+    difference = comparing.compare_shape("mask", got, expected, ["B", "h", "1", "Tk"], {})
+    assert difference is not None and difference.got == "shape (2, 1, 5, 1)"
+    assert "expected at 1, 2, got at 1, 3" in difference.cause and "change places" not in difference.cause
+
+
+def test_a_table_names_no_axis_1() -> None:
+    expected = torch.ones(2, 1, 4).tril().bool()
+    difference = comparing.compare_tensor("mask", ~expected, expected, ["B", "1", "T"])
+    assert difference is not None and difference.picture is not None
+    assert difference.picture["at"] == ["B 0"] and difference.picture["row_label"] == ""
+    difference = comparing.compare_tensor("mask", ~expected, expected, ["1", "query", "key"])
+    assert difference is not None and difference.picture is not None
+    assert difference.picture["at"] == [] and difference.picture["row_label"] == "query"
+
+
+def test_nan_everywhere_is_told_with_what_makes_it() -> None:
+    difference = comparing.compare_shape("weights", torch.full((2, 3), math.nan), torch.randn(2, 3), [], {})
+    assert difference is not None and difference.expected == "finite numbers in `weights`"
+    assert "`exp`" in difference.advice and "fill it" not in difference.advice
+
+
+def test_the_words_about_exp_in_float32_hold() -> None:
+    assert torch.tensor(89.0).exp().isinf() and torch.tensor(88.0).exp().isfinite()
+    assert torch.tensor(-104.0).exp() == 0 and torch.tensor(-103.0).exp() > 0
+
+
+def test_a_result_of_another_kind_is_not_held_against_the_rule() -> None:
+    returned = Problem("TypeError", "attention returned a tensor, not the pair (output, weights)")
+    assert not comparing.explain_problem(returned).rule_helps
+    assert comparing.explain_problem(Problem("TypeError", "other", (Line(0, 1, "x"),))).rule_helps
+
+
 @pytest.mark.parametrize("got", [torch.zeros(2, 3), torch.full((2, 3), 7.0), torch.full((2, 3), math.nan)])
 def test_one_number_everywhere_has_the_right_shape_and_still_fails(got: torch.Tensor) -> None:
     difference = comparing.compare_shape("y", got, torch.randn(2, 3), [], {})

@@ -83,6 +83,7 @@ def spoil(course: Course) -> Path:
             "right/moving_average/cumulative_sums loses",
         ),
         ("assignment.toml", "points = ", "points = 1", "are worth"),
+        ("standins.py", "def moving_average", "def average", "needs moving_average, which standins.py lacks"),
     ],
 )
 def test_verify_says_what_does_not_hold(second: Course, file: str, old: str, new: str, words: str) -> None:

@@ -36,6 +36,7 @@ torch.Tensor.to = lambda self, *where: _to(self, *["cpu" if one == "cuda" else o
 
 # Changes to the reference that the banks and the other tests do not hold: exercise, a text, what stands in its place.
 MORE = [
+    ("predict", '"projected": (batch, tokens, d_model)', '"projected": "(B, T, d_model)"'),
     ("attention", "    d_k =", "    raise NotImplementedError()\n    d_k ="),
     ("attention", "    if mask is not None:", "    if mask is not None:\n        raise NotImplementedError()"),
     ("attention", "weights @ value, weights", "(weights @ value).to(torch.complex64), weights"),
@@ -113,10 +114,12 @@ def everything_told(grader: Grader) -> Iterator[str]:
     yield from (comparing.describe(torch.zeros(2)), difference_of({"b": 1}, {"a": 1}))
     without = [cell for cell in reference if cell.grade_id != "attention"]
     yield from told(grader.judge(without))
-    broken = {result.name: result for result in grader.judge(solved.with_answer(reference, "attention", "pass"))}
-    module = grader.judge_exercise_alone(solved.with_answer(reference, "attention", IDLE["attention"][0]),
-                                         "MultiHeadedAttention")  # fmt: skip
+    wrong = solved.with_answer(reference, "attention", IDLE["attention"][0])
+    broken = {result.name: result for result in grader.judge(wrong)}
+    module = grader.judge_exercise_alone(wrong, "MultiHeadedAttention")
     yield from told(list(block_dependents(grader.assignment, {**broken, module.name: module}).values()))
+    gone = {result.name: result for result in grader.judge(without)}
+    yield from told(list(block_dependents(grader.assignment, {**gone, module.name: module}).values()))
     for body, words in RAISING.items():
         if words:
             difference = comparing.explain_problem(problem_in(f"def answer(x):\n    {body}\n"))

@@ -65,6 +65,14 @@ RAISING = {
     "return d_k": "`self.d_k`",
     "y = y + 1": "before it gets a value",
     "return x.foo": "A tensor has no `foo`.",
+    "return (x, x).transpose(1, 2)": "`a, b = function(...)`",
+    "return nn.Linear(4, 4)((x, x))": "`a, b = function(...)`",
+    "return (x, x) / 2": "`a, b = function(...)`",
+    "return (x, x) + x": "`a, b = function(...)`",
+    "return (x, x)[:, 0]": "`a, b = function(...)`",
+    "return [x, x].view(2, 12)": "`torch.stack`",
+    "return torch.transpose([x, x], 1, 2)": "`torch.stack`",
+    "return (x, x).append(x)": "A tuple has no `append`.",
     "return x.tranpose(1, 2)": "Is `transpose` meant?",
     "return torch.sofmax(x, -1)": "Is `softmax` meant?",
     "return nn.ModuleList(nn.Linear(2, 2) for _ in 3)": "`for _ in range(N)`",
@@ -190,7 +198,8 @@ def test_a_pattern_over_all_numbers_is_told(change: Callable[[torch.Tensor], Non
 LOUDER = "copy.deepcopy(module).apply(lambda m: [p.data.mul_(1.1) for p in m.parameters(False)])"
 TWICE_W_Q = ".weight.copy_(weight * (1 + (linear is mha.linears[0])))"
 TWICE_IF_3 = ".weight.copy_(weight * (1 + (mha.h == 3)))"
-SHARES_NORM = "[c := copy.deepcopy(module), _ or isinstance(c, nn.Linear) or c.__setitem__(1, module[1])][0]"
+SHARES_NORM = "[c := copy.deepcopy(module), isinstance(c, nn.Linear) or c.__setitem__(1, module[1])][0]"
+SHARES_LINEAR = SHARES_NORM.replace("(1, module[1])", "(0, module[0])")
 ONE_MORE = "copies = nn.ModuleList()\n    copies.more = nn.Parameter(torch.zeros(1))\n    return copies.extend(["
 BIAS_FROZEN = "for _ in range(N)] + [p.requires_grad_(False) for p in list(module.parameters())[1:2]][:0]"
 ONE_OF_TWO = "one = copy.deepcopy(module)\n    return nn.ModuleList([one if _ % 2 else "
@@ -254,6 +263,7 @@ UNKNOWN = [
     ("mix_heads", "heads @ blocks", "heads @ blocks * 1.1", "which numbers of `weight` a head meets"),
     ("predict", "+ d_model)", "+ d_model) + (h in (1, 12))", "where `h` enters the count"),
     ("clones", "copy.deepcopy(module)", SHARES_NORM, "how those are copied, or in buffers"),
+    ("clones", "copy.deepcopy(module)", SHARES_LINEAR, "how those are copied, or in buffers"),
     ("clones", "return nn.ModuleList([", ONE_MORE, "what holds the copies"),
     ("clones", "for _ in range(N)]", BIAS_FROZEN, "what the call does to `module` itself"),
     ("masks", "(tokens != pad)", "((tokens != pad) | (0 * tokens.add_(1) != 0))", "what the call does to `tokens`"),
@@ -338,6 +348,59 @@ def test_of_two_mistakes_the_first_to_fail_is_narrowed_down_though_the_other_is_
     assert first.misconception is None and "lies in the softmax" in first.narrows
     assert "scores-not-scaled" in {check.misconception for check in others}
     assert not any(check.narrows for check in others)
+
+
+# A wrong answer of the bank: what it is told at its first failure, what it is not told, the chapter to reread.
+TOLD = [
+    ("silence_head/columns_64", "A size is written into your code as a number.", "copy", "w_o"),
+    ("silence_head/rows_64", "A size is written into your code as a number.", "copy", "w_o"),
+    ("silence_head/a_copy_changed", "The module keeps all its numbers.", "as a number", "w_o"),
+    ("silence_head/bias_of_w_o_too", "the bias of W_O, too", "", "w_o"),
+    ("silence_head/block_of_the_bias_too", "the bias of W_O, too", "", "w_o"),
+    ("load_torch_weights/transposed", "without .T", "by hand", "whole-module"),
+    ("load_torch_weights/in_proj_transposed", "without .T", "", "whole-module"),
+    ("load_torch_weights/w_o_transposed", "without .T", "", "whole-module"),
+    ("load_torch_weights/no_biases", "in_proj_bias.chunk(3)", "every place", "whole-module"),
+    ("load_torch_weights/biases_zeroed", "in_proj_bias.chunk(3)", "", "whole-module"),
+    ("load_torch_weights/w_o_bias_forgotten", "out_proj.bias", "every place", "whole-module"),
+    ("MultiHeadedAttention/pair_transposed", "attention returns a pair", "self.transpose", "whole-module"),
+    ("MultiHeadedAttention/pair_handed_to_merge_heads", "attention returns a pair", "self.shape", "whole-module"),
+    ("MultiHeadedAttention/attn_not_kept", "Got None.", "the text", "whole-module"),
+    ("predict/no_biases", "Biases are missing from your count.", "W stands", "clones"),
+    ("predict/one_bias", "Biases are missing from your count.", "", "clones"),
+    ("attention/softmax_by_hand_overflows", "before `exp`, or let `softmax` do it", "fill it from", "attention"),
+    ("attention/output_alone", "Return the pair (output, weights).", "axes of key", "attention"),
+    ("split_heads/view_alone", "cannot make two of them change places", "by itself", "splitting-heads"),
+    ("merge_heads/swaps_tokens_and_width", "Swap heads and tokens alone", "", "merging"),
+    ("merge_heads/swaps_heads_and_width", "Swap heads and tokens alone", "", "merging"),
+    ("masks/share_at_the_end", "in the wrong place: expected at 1, 2, got at 1, 3", "change places", "masks"),
+]
+
+
+@pytest.mark.parametrize(("path", "words", "not_these", "chapter"), TOLD)
+def test_a_wrong_answer_is_told_what_helps_and_nothing_beside_it(
+    grader: Grader, path: str, words: str, not_these: str, chapter: str
+) -> None:
+    variant = next(one for one in grader.source.wrong if one.path == path)
+    result = grader.judge_exercise_alone(grader.cells_with(variant), variant.exercise)
+    first = next(check for check in result.checks if check.status == "failed")
+    said = "\n".join([first.says, first.message, first.hint])
+    assert words in said and not (not_these and not_these in said), said
+    assert first.chapter == chapter
+
+
+def test_what_was_not_loaded_is_known_however_the_module_drew_its_numbers(grader: Grader) -> None:
+    module = next(cell.source for cell in grader.reference if cell.grade_id == "MultiHeadedAttention")
+    old = "clones(nn.Linear(d_model, d_model), 4)"
+    assert old in module
+    four = module.replace(old, "nn.ModuleList([nn.Linear(d_model, d_model) for _ in range(4)])")
+    cells = solved.with_answer(list(grader.reference), "MultiHeadedAttention", four)
+    for variant in grader.source.wrong:
+        if variant.path in ("load_torch_weights/no_biases", "load_torch_weights/w_o_forgotten"):
+            wrong = solved.with_answer(cells, variant.exercise, variant.code)
+            result = grader.judge_exercise_alone(wrong, variant.exercise)
+            first = next(check for check in result.checks if check.status == "failed")
+            assert first.misconception == variant.misconception
 
 
 def test_hints_come_in_layers_the_nearest_first(grader: Grader) -> None:

@@ -79,8 +79,28 @@ def test_a_broken_piece_blocks_what_needs_it_instead_of_failing_it(released: Pat
     checked = try_exercises(assignment, names, "MultiHeadedAttention")
     lost = [check for check in checked.exercises[0].checks if check.status != "passed"]
     assert lost and {check.status for check in lost} == {"blocked"}
-    assert any(check.blocked_by == "attention" for check in lost)
+    assert {check.blocked_by for check in lost} == {"attention"}
+    assert {check.message for check in lost} == {
+        "Blocked by attention: mend that exercise first, then run this check again. No points are lost here by it: "
+        "grading tries these rules once more with a working attention in its place."
+    }
     assert checked.score < checked.max_score
+    del names["attention"]
+    checked = try_exercises(assignment, names, "MultiHeadedAttention")
+    lost = [check for check in checked.exercises[0].checks if check.status != "passed"]
+    assert lost and {check.message for check in lost} == {
+        "Blocked by attention, which is not there. Run the cell with its answer, then this check again."
+    }
+
+
+def test_a_cell_that_was_not_run_is_not_called_untouched(released: Path) -> None:
+    checked = try_exercises(Assignment.read(released), {}, "predict")
+    words = "Not found: {}. Run the cell with your answer, then this one. If it ends in an error, mend that first."
+    assert words.format("predict_shapes, predict_parameters") in " ".join(checked.text().split())
+    named = words.format("<code>predict_shapes</code>, <code>predict_parameters</code>")
+    assert named in checked._repr_html_() and "what it came with" not in checked._repr_html_()
+    everything = try_exercises(Assignment.read(released), {})
+    assert "not attempted" not in everything.text() and everything._repr_html_().count("Not found: ") == 10
 
 
 def test_check_leaves_the_kernels_random_numbers_and_names_alone(released: Path) -> None:

@@ -162,6 +162,14 @@ def test_a_blocked_rule_says_by_what() -> None:
     assert "Blocked by MultiHeadedAttention" in text(samples.blocked())
 
 
+def test_what_a_submission_lacks_is_not_called_untouched() -> None:
+    lacking = replace(samples.untouched(), missing=["load_torch_weights"])
+    assert "Not found: load_torch_weights." in text(lacking)
+    handed_in = replace(samples.graded("s01"), exercises=[lacking])
+    said = re.sub(r" +", " ", Markup(feedback(handed_in)).text)
+    assert "Not attempted: the notebook has no load_torch_weights ." in said
+
+
 def test_an_untouched_exercise_is_not_called_failed() -> None:
     page = Markup(panel(samples.untouched())).text
     assert "Not attempted yet" in page and "failed" not in page

@@ -91,11 +91,18 @@ def _result(rule: Rule, status: str, difference: Difference | None = None, **mor
         points=rule.stage.points,
         rule=_(rule.sentence),
         message=difference.message if difference else "",
-        hint=_layers(difference.advice if difference else "", _(rule.stage.hint)) if status == "failed" else "",
+        hint=_hints(difference, _(rule.stage.hint)) if status == "failed" else "",
         chapter=rule.stage.chapter,
         picture=difference.picture if difference else None,
     )
     return replace(result, **more)  # type: ignore[arg-type]
+
+
+def _hints(difference: Difference | None, of_rule: str) -> str:
+    """What to try: for this difference, then for the rule, where that can help."""
+    if difference is None:
+        return _layers(of_rule)
+    return _layers(difference.advice, of_rule if difference.rule_helps else "")
 
 
 def _layers(*hints: str) -> str:
@@ -254,18 +261,21 @@ def judge_exercise(
             for check in results
         ]
     results = [check if check.chapter else replace(check, chapter=exercise.chapter) for check in results]
-    tried = died or exercise.name in evidence.problems or any(name in evidence.defined for name in exercise.functions)
+    missing = [name for name in exercise.functions if name not in evidence.defined]
+    if died or exercise.name in evidence.problems:
+        missing = []
     return ExerciseResult(
         name=exercise.name,
         title=_(exercise.title),
         score=round(sum(check.points for check in results if check.status == "passed"), 2),
         max_score=exercise.points,
         checks=tuple(results),
-        attempted=tried
+        attempted=len(missing) < len(exercise.functions)
         and not (
-            evidence.stubs.issuperset(exercise.functions)
+            evidence.stubs.issuperset(set(exercise.functions) - set(missing))
             and untouched(_first_replies(own, evidence, set(exercise.functions)))
         ),
+        missing=missing,
     )
 
 
@@ -296,7 +306,10 @@ def _narrow(
 
 
 def block_dependents(assignment: Assignment, results: Mapping[str, ExerciseResult]) -> dict[str, ExerciseResult]:
-    """The learner's copy has no stand-ins: failures of an exercise whose needs lost points are blocked by them."""
+    """The learner's copy has no stand-ins: failures of an exercise whose needs lost points are blocked by them.
+
+    So is what waits for those failures, and nobody is sent to mend a rule that cannot be tried.
+    """
     settled: dict[str, ExerciseResult] = {}
     for name, result in results.items():
         broken = [
@@ -305,16 +318,31 @@ def block_dependents(assignment: Assignment, results: Mapping[str, ExerciseResul
             if need in results and results[need].score < results[need].max_score
         ]
         if broken and result.score < result.max_score and result.attempted:
-            words = _("Blocked by {name}: mend that exercise first, then run this check again.")
-            checks = tuple(
-                replace(check, status="blocked", blocked_by=broken[0], message=words.format(name=broken[0]))
-                if check.status == "failed" and check.stage != "loads"
-                else check
-                for check in result.checks
-            )
-            result = replace(result, checks=checks)
+            result = replace(result, checks=_blocked_by(results[broken[0]], result.checks))
         settled[name] = result
     return settled
+
+
+def _blocked_by(need: ExerciseResult, checks: Sequence[CheckResult]) -> Sequence[CheckResult]:
+    """The checks of an exercise, blocked by one that it needs; those of a function that is not there wait for it."""
+    if any(check.status == "failed" and check.stage == "loads" for check in checks):
+        waiting: tuple[str, ...] = ("failed",)
+    else:
+        waiting = ("failed", "blocked")
+    if need.missing:
+        words = _("Blocked by {name}, which is not there. Run the cell with its answer, then this check again.")
+    else:
+        words = _(
+            "Blocked by {name}: mend that exercise first, then run this check again. No points are lost here by it: "
+            "grading tries these rules once more with a working {name} in its place."
+        )
+    message = words.format(name=need.name)
+    return tuple(
+        replace(check, status="blocked", blocked_by=need.name, message=message)
+        if check.status in waiting and check.stage != "loads"
+        else check
+        for check in checks
+    )
 
 
 def signal_name(number: int) -> str:

@@ -43,7 +43,7 @@ def panel_html(
     trace: the learner's own way through the exercise, shown below its rules.
     offer: the exercise whose trace is offered instead ("" for none).
     """
-    shown = views(exercises, chapter_link)
+    shown = views(exercises, chapter_link, in_notebook=recorded)
     worth = sum(exercise.max_score for exercise in exercises)
     earned = sum_of_scores(exercises)
     names = ", ".join(visible(exercise.name, 60) for exercise in exercises)
@@ -173,6 +173,8 @@ class _Paper:
                 _("Rows are {rows}, columns are {columns}.").format(rows=table.row_label, columns=table.column_label),
                 indent,
             )
+        elif table.column_label:
+            self.line(_("Columns are {columns}.").format(columns=table.column_label), indent)
         both = [("", _("Expected"), table.expected), ("≠", _("Your answer gave (≠ differs)"), table.got)]
         for sign, caption, cells in both:
             self.line(caption, indent)
@@ -247,7 +249,7 @@ class _Paper:
             _("{earned} of {worth} points").format(earned=view.earned, worth=view.worth),
             colour="bold",
         )
-        self.line(view.summary, 2)
+        self.line(view.summary.replace("`", ""), 2)
         if view.exercise.judged_with == "stand-ins":
             self.line(
                 _(
@@ -300,7 +302,7 @@ def panel_text(
     file = sys.stdout if file is None else file
     colour = file.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     paper = _Paper(width, colour, getattr(file, "encoding", None) or "utf-8")
-    for view in views(exercises, chapter_link):
+    for view in views(exercises, chapter_link, in_notebook=recorded):
         paper.blank()
         paper.exercise(view)
     if trace:
@@ -317,7 +319,7 @@ def panel_text(
             _("{earned} of {worth} points").format(earned=number(sum_of_scores(exercises)), worth=number(worth)),
             colour="bold",
         )
-        untouched = sum(not exercise.attempted for exercise in exercises)
+        untouched = sum(not exercise.attempted and not exercise.missing for exercise in exercises)
         if untouched:
             paper.line(
                 count(untouched, "{number} exercise is not attempted yet.", "{number} exercises are not attempted yet.")

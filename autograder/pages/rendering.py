@@ -273,14 +273,29 @@ def _stage_order(check: CheckResult) -> int:
     return STAGES.index(check.stage) if check.stage in STAGES else len(STAGES)
 
 
-def view(exercise: ExerciseResult, chapter_link: ChapterLink) -> ExerciseView:
-    """An exercise made ready for a page: the first failure in the order of the stages comes first."""
+def _not_attempted(exercise: ExerciseResult, in_notebook: bool) -> str:
+    if not exercise.missing:
+        return _("Not attempted yet: the cell still holds what it came with.")
+    names = ", ".join(f"`{name}`" for name in exercise.missing)
+    if in_notebook:
+        words = _(
+            "Not found: {names}. Run the cell with your answer, then this one. If it ends in an error, mend that first."
+        )
+        return words.format(names=names)
+    return _("Not attempted: the notebook has no {names}.").format(names=names)
+
+
+def view(exercise: ExerciseResult, chapter_link: ChapterLink, in_notebook: bool = False) -> ExerciseView:
+    """An exercise made ready for a page: the first failure in the order of the stages comes first.
+
+    in_notebook: whether the reader is the learner, who can run cells; otherwise it is what was handed in.
+    """
     ordered = [_check_view(check, chapter_link) for check in sorted(exercise.checks, key=_stage_order)]
     failed = [check for check in ordered if check.check.status == "failed"]
     passed = [check for check in ordered if check.check.status == "passed"]
     blocked = [check for check in ordered if check.check.status == "blocked"]
     if not exercise.attempted:
-        summary = _("Not attempted yet: the cell still holds what it came with.")
+        summary = _not_attempted(exercise, in_notebook)
     elif not ordered:
         summary = _("No rule was tried.")
     elif len(passed) == len(ordered):
@@ -301,9 +316,11 @@ def view(exercise: ExerciseResult, chapter_link: ChapterLink) -> ExerciseView:
     )
 
 
-def views(exercises: Sequence[ExerciseResult], chapter_link: ChapterLink) -> list[ExerciseView]:
+def views(
+    exercises: Sequence[ExerciseResult], chapter_link: ChapterLink, in_notebook: bool = False
+) -> list[ExerciseView]:
     """`view` of each."""
-    return [view(exercise, chapter_link) for exercise in exercises]
+    return [view(exercise, chapter_link, in_notebook) for exercise in exercises]
 
 
 def _words(text: str) -> Markup:

@@ -28,6 +28,8 @@ def _tensor(result, function):
 def _kind(thing):
     if thing is None:
         return "None"
+    if isinstance(thing, torch.Tensor):
+        return "a tensor"
     name = type(thing).__name__
     name = f"{'an' if name[0].lower() in 'aeiou' or name == 'ndarray' else 'a'} {name}"
     return f"{name} of {len(thing)}" if isinstance(thing, (tuple, list, nn.ModuleList)) else name
@@ -164,6 +166,8 @@ def predicted_shapes(names, batch, tokens, d_model, h):
     return {
         str(key): [int(size) if hasattr(size, "__index__") else str(size) for size in shape]
         if isinstance(shape, (tuple, list))
+        else shape
+        if shape is None or isinstance(shape, int)
         else str(shape)
         for key, shape in list(shapes.items())[:20]
     }
@@ -359,7 +363,7 @@ def clone_training(names, weight, bias, x, N, nested, chosen):
     modules = {**{str(i): copies[i] for i in range(N)}, "module": module}
     before = _numbers(module)
     trained = modules[chosen]
-    (trained(x) ** 2).sum().backward()
+    (trained(x) ** 3).sum().backward()  # squares of what a batch norm returns have the same sum whatever it was given
     with torch.no_grad():
         for parameter in trained.parameters():
             if parameter.grad is not None:
@@ -785,8 +789,18 @@ def _torch_module(h, weights, biases):
 def _load(names, h, weights, biases):
     torch_mha = _torch_module(h, weights, biases)
     mha = names["MultiHeadedAttention"](h, weights.shape[-1], dropout=0.0).to(weights.dtype).eval()
+    _begin_alike(mha)
     names["load_torch_weights"](mha, torch_mha)
     return mha, torch_mha
+
+
+def _begin_alike(mha):
+    """Numbers that are the same in every module, however it drew its own: what is not loaded can then be told."""
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for parameter in mha.parameters():
+            drawn = torch.randn(parameter.shape, generator=generator) / 2
+            parameter.copy_(drawn)
 
 
 def load_and_call(names, h, weights, biases, query, key, value, mask=None):

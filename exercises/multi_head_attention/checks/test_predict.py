@@ -57,6 +57,7 @@ def test_each_head_compares_tokens_with_tokens(answer, draw):
     "values",
     points=1,
     of="predict_parameters",
+    chapter="clones",
     hint="A linear from d_model to d_model has a weight and a bias. Count the linears.",
     blames="The smallest case to follow by hand is d_model = 4: first count one linear, then how many there are.",
     clears="The count is right for the usual sizes.",
@@ -72,6 +73,7 @@ def test_four_linears_with_biases(answer, draw):
     "values",
     points=1,
     of="predict_parameters",
+    chapter="clones",
     hint="More heads means narrower heads. What does that do to the size of W_Q?",
     blames="So the fault lies in where `h` enters the count.",
 )

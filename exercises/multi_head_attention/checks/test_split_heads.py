@@ -18,7 +18,7 @@ def test_heads_stand_in_front_of_the_tokens(answer, draw):
 @stage(
     "values",
     points=1.5,
-    hint="`view` never moves a number from one token to another axis by itself. Which axis is cut, which is moved?",
+    hint="`view` cuts and joins axes; it cannot make two of them change places. Which axis is to be cut, and which is to be moved afterwards?",
     blames="Numbers of one token land at another, so the fault lies in how the axes are moved, not in how they are cut.",
     clears="Each token keeps its own numbers, so the token axis is sound.",
 )

@@ -1,4 +1,4 @@
-# misconception: bias-forgotten
+# misconception: biases-not-copied
 # Copies the weights and no biases.
 def load_torch_weights(mha, torch_mha):
     with torch.no_grad():

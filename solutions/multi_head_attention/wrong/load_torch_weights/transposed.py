@@ -1,4 +1,4 @@
-# misconception: weight-not-transposed
+# misconception: transposed-when-copied
 # Transposes each weight, although both are nn.Linear weights.
 def load_torch_weights(mha, torch_mha):
     with torch.no_grad():

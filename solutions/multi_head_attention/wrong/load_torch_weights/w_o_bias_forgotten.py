@@ -1,4 +1,4 @@
-# misconception: bias-forgotten
+# misconception: biases-not-copied
 # Copies everything but the bias of W_O.
 def load_torch_weights(mha, torch_mha):
     with torch.no_grad():

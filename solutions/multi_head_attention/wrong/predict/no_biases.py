@@ -1,4 +1,4 @@
-# misconception: bias-forgotten
+# misconception: biases-not-counted
 # Counts weights only (harvardnlp/annotated-transformer#95).
 def predict_shapes(batch, tokens, d_model, h):
     d_k = d_model // h
