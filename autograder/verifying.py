@@ -35,7 +35,6 @@ def verify(
     for seed in seeds:
         tell(f"Seed {seed}")
         with Grader.open(source, seed=seed, unsandboxed=unsandboxed) as grader:
-            _points_of_checks(source, grader, verdict)
             _reference_and_stubs(source, grader, verdict, seed)
             _wrong(source, grader, verdict, seed)
             _right(source, grader, verdict, seed)
@@ -55,17 +54,6 @@ def _points(source: Source, verdict: Verdict) -> None:
             verdict.broken.append(
                 f"{exercise.name} is worth {exercise.points:g} in assignment.toml, "
                 f"{in_notebook.get(exercise.name)} in its check cell."
-            )
-
-
-def _points_of_checks(source: Source, grader: Grader, verdict: Verdict) -> None:
-    sums: dict[str, float] = {exercise.name: 0.0 for exercise in source.assignment.exercises}
-    for rule in grader.rules:
-        sums[rule.exercise] += rule.stage.points
-    for exercise in source.assignment.exercises:
-        if abs(sums[exercise.name] - exercise.points) > 1e-9:
-            verdict.broken.append(
-                f"The checks of {exercise.name} are worth {sums[exercise.name]:g}, the exercise {exercise.points:g}."
             )
 
 

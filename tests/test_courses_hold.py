@@ -82,7 +82,7 @@ def spoil(course: Course) -> Path:
             "return 2 *",
             "right/moving_average/cumulative_sums loses",
         ),
-        ("assignment.toml", "points = ", "points = 1", "are worth"),
+        ("smoothing.py", '"points": 6', '"points": 7', "is worth 6 in assignment.toml, 7.0 in its check cell"),
     ],
 )
 def test_verify_says_what_does_not_hold(second: Course, file: str, old: str, new: str, words: str) -> None:
