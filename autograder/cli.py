@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from autograder.course import Assignment, Course, CourseError, Source
+from autograder.interrupting import INTERRUPTED, STOPPED
 from autograder.results import SubmissionResult
 
 if TYPE_CHECKING:
@@ -28,6 +29,17 @@ class WrongUsage(Exception):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns its exit code: 0 well, 1 some submission or check failed, 2 wrong usage."""
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        print(STOPPED, file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return SOME_FAILED
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     parser = _parser()
     if not (sys.argv[1:] if arguments is None else arguments):
         parser.print_help(sys.stderr)
@@ -44,12 +56,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (CourseError, NothingFound, RosterError, Unreadable, WrongUsage) as problem:
         print(f"autograder: {problem}", file=sys.stderr)
         return WRONG_USAGE
-    except KeyboardInterrupt:
-        print("autograder: stopped. What is written so far is whole; `--resume` goes on from there.", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        return SOME_FAILED
 
 
 class _Parser(argparse.ArgumentParser):
