@@ -252,6 +252,13 @@ def test_a_roster_in_another_encoding_is_told_with_how_to_save_it(tmp_path: Path
         read_roster(roster)
 
 
+def test_a_header_that_is_not_known_makes_no_student(tmp_path: Path) -> None:
+    roster = tmp_path / "roster.csv"
+    roster.write_text("Benutzername;Vorname\nada;Ada\n", encoding="utf-8")
+    with pytest.raises(RosterError, match=r"begins with Benutzername. Expected a column sis login id, username, stud"):
+        read_roster(roster)
+
+
 def test_a_name_that_two_students_share_is_nobodys(tmp_path: Path) -> None:
     roster = tmp_path / "roster.csv"
     roster.write_text("username,full name\nkim1,Min Kim\nkim2,Min Kim\n", encoding="utf-8")

@@ -51,7 +51,7 @@ class Roster:
 
 
 def read_roster(path: Path) -> Roster:
-    """Read a table of text. Without a header that is known, its first column names the students. Raises `RosterError`.
+    """Read a table of text, or a list with one student a line, with or without a header. Raises `RosterError`.
 
     Its columns are parted by commas, semicolons or tabs, whichever the first line has most of. It is UTF-8 or, with
     the mark that Excel puts before it, UTF-16.
@@ -74,7 +74,13 @@ def read_roster(path: Path) -> Roster:
     header = [cell.strip().casefold() for cell in rows[0]]
     known = next((header.index(name) for name in _STUDENT_COLUMNS if name in header), None)
     if known is None and not any(name in header for name in (*_FIRST, *_LAST)):
-        header, body = [""] * len(header), rows
+        if max(map(len, rows)) > 1:
+            raise RosterError(
+                f"The roster {path} has several columns, and its first line names none that is known: it begins with "
+                f"{rows[0][0].strip()}. Expected a column {', '.join(_STUDENT_COLUMNS[:3])} or {_STUDENT_COLUMNS[-3]}, "
+                "or a list with one student a line. Put names with a comma in quotation marks."
+            )
+        header, body = [""], rows
     else:
         body = rows[1:]
     naming = {*_STUDENT_COLUMNS, *_OTHER_COLUMNS, ""}  # other columns hold sections and scores
