@@ -23,7 +23,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-_LIMITS = {"cpu_seconds": int, "step_seconds": float, "wall_seconds": float, "memory_mb": int}
+from autograder.settings import ABOVE_ZERO, NAMES, POINTS, TABLE, WHOLE, YES_OR_NO, read_each, read_settings
+
+_GRADING = {
+    "leave_out": (NAMES, ()),
+    "not_counted": (NAMES, ()),
+    "off_limits_cost": (YES_OR_NO, False),
+    "points": (TABLE, {}),
+    "limits": (TABLE, {}),
+}
+_LIMITS = {
+    "cpu_seconds": (WHOLE, None),
+    "step_seconds": (ABOVE_ZERO, None),
+    "wall_seconds": (ABOVE_ZERO, None),
+    "memory_mb": (WHOLE, None),
+}
 
 
 @dataclass(frozen=True)
@@ -38,38 +52,17 @@ class Choices:
 
     @classmethod
     def read(cls, table: Mapping[str, Any]) -> Choices:
-        """Raises ValueError with the name of a setting that is unknown or of the wrong kind."""
-        unknown = set(table) - {"leave_out", "not_counted", "off_limits_cost", "points", "limits"}
-        if unknown:
-            raise ValueError(f"grading.{min(unknown)}")
-        points = {name: _positive(f"grading.points.{name}", value) for name, value in table.get("points", {}).items()}
-        limits = {}
-        for name, value in table.get("limits", {}).items():
-            if name not in _LIMITS:
-                raise ValueError(f"grading.limits.{name}")
-            limits[name] = _LIMITS[name](_positive(f"grading.limits.{name}", value))
-        cost = table.get("off_limits_cost", False)
-        if not isinstance(cost, bool):
-            raise ValueError("grading.off_limits_cost")
+        """Raises `WrongSetting`."""
+        chosen = read_settings(table, _GRADING, "[grading]: ")
+        points = read_each(chosen["points"], POINTS, "[grading.points]: ")
+        limits = read_settings(chosen["limits"], _LIMITS, "[grading.limits]: ")
         return cls(
-            _names("leave_out", table.get("leave_out", [])),
-            _names("not_counted", table.get("not_counted", [])),
-            cost,
-            points,
-            limits,
+            leave_out=tuple(chosen["leave_out"]),
+            not_counted=tuple(chosen["not_counted"]),
+            off_limits_cost=chosen["off_limits_cost"],
+            points={name: float(worth) for name, worth in points.items()},
+            limits={name: limit for name, limit in limits.items() if limit is not None},
         )
-
-
-def _positive(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
-        raise ValueError(name)
-    return float(value)
-
-
-def _names(name: str, value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise ValueError(f"grading.{name}")
-    return tuple(value)
 
 
 def spread(points: float, weights: Mapping[str, float]) -> dict[str, float]:

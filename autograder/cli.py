@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from autograder.course import Assignment, Course, CourseError, Source
+from autograder.interrupting import INTERRUPTED, STOPPED
 from autograder.results import SubmissionResult
 
 if TYPE_CHECKING:
@@ -28,6 +29,17 @@ class WrongUsage(Exception):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns its exit code: 0 well, 1 some submission or check failed, 2 wrong usage."""
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        print(STOPPED, file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return SOME_FAILED
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     parser = _parser()
     if not (sys.argv[1:] if arguments is None else arguments):
         parser.print_help(sys.stderr)
@@ -44,12 +56,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (CourseError, NothingFound, RosterError, Unreadable, WrongUsage) as problem:
         print(f"autograder: {problem}", file=sys.stderr)
         return WRONG_USAGE
-    except KeyboardInterrupt:
-        print("autograder: stopped. What is written so far is whole; `--resume` goes on from there.", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        return SOME_FAILED
 
 
 class _Parser(argparse.ArgumentParser):
@@ -277,6 +283,16 @@ def _grade(options: argparse.Namespace) -> int:
         raise WrongUsage("--check goes with --only STUDENT.")
     if options.resume and not options.output:
         raise WrongUsage("--resume needs --output DIR, the folder of the run to finish.")
+    if options.output and not options.only:
+        _refuse_output(options.output)
+    if options.gradebook:
+        try:
+            from autograder.gradebook import check_gradebook
+        except ImportError as problem:
+            raise WrongUsage(
+                f"--gradebook needs nbgrader, which is not here ({problem}). Install autograder[instructor]."
+            ) from None
+        check_gradebook(course)
     found = find(options.paths, name, read_roster(options.roster) if options.roster else None)
     seed = options.seed
     if options.resume:
@@ -335,6 +351,15 @@ def _grade(options: argparse.Namespace) -> int:
     except (NoIsolation, SandboxBroken, class_run.RunFailed) as problem:
         raise WrongUsage(str(problem)) from None
     return tally.say(seed, options.output, as_json=options.json)
+
+
+def _refuse_output(folder: Path) -> None:
+    """Raises `WrongUsage` where results cannot be written, before anything is graded."""
+    there = next(path for path in (folder.absolute(), *folder.absolute().parents) if os.path.lexists(path))
+    if not there.is_dir():
+        raise WrongUsage(f"--output must be a folder, or a new name for one; {there} is none. Name another.")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise WrongUsage(f"--output: you may not write into {there}. Name another folder, or change its permissions.")
 
 
 def _report_on_gpu(options: argparse.Namespace, source: Source, found: Sequence[Found], seed: int) -> None:
@@ -478,6 +503,12 @@ def _export(options: argparse.Namespace) -> int:
         names = names_in(found, options.to) if found and options.to != "csv" else {}
         numbers = {student: name.number for student, name in names.items()}
         rows = read_grades_csv(options.folder / "grades.csv")
+        lacking = [row["student"] for row in rows if row["status"] == "graded" and row["student"] not in names]
+        if names and len(lacking) == sum(row["status"] == "graded" for row in rows):
+            raise WrongUsage(
+                f"None of the students in {options.folder} is among these submissions. Name those that were graded, "
+                "and the roster if that run had one."
+            )
         print(export(rows, options.to, options.folder, title=assignment.title, numbers=numbers))
         if options.to == "moodle" and numbers:
             worksheet = options.folder / "export-moodle-worksheet.csv"
@@ -487,6 +518,10 @@ def _export(options: argparse.Namespace) -> int:
             print(write_feedback(options.folder, assignment, options.to, names))
     except ExportError as problem:
         raise WrongUsage(str(problem)) from None
+    if names and lacking:
+        told = ", ".join(lacking[:MOST_TOLD]) + (", …" if len(lacking) > MOST_TOLD else "")
+        print(f"autograder: not among these submissions, so without a number: {told}.", file=sys.stderr)
+        return SOME_FAILED
     return OK
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,8 @@ import pytest
 
 from autograder.checking import Rule, Stage
 from autograder.choices import spread
-from autograder.course import Assignment, CourseError
+from autograder.course import SETTINGS, Assignment, CourseError, Exercise
+from autograder.settings import MOST_POINTS
 
 Result = TypeVar("Result")
 
@@ -71,6 +72,10 @@ def _rules(assignment: Assignment, items: Sequence[pytest.Item]) -> list[Rule]:
         rule = Rule(
             exercise, item.name.removeprefix("test_"), inspect.cleandoc(function.__doc__), function.stage, function
         )
+        if not 0 <= rule.stage.points <= MOST_POINTS:
+            raise CourseError(
+                f"{where} is worth {rule.stage.points:g} points; expected 0 or more, at most {MOST_POINTS}."
+            )
         if rule.of not in assignment.by_name[exercise].functions:
             raise CourseError(f"{where} judges {rule.of}, which {exercise} does not define; name one with of=.")
         rules.append(rule)
@@ -80,7 +85,10 @@ def _rules(assignment: Assignment, items: Sequence[pytest.Item]) -> list[Rule]:
 
 
 def _counted(assignment: Assignment, rules: list[Rule]) -> list[Rule]:
-    """The rules with the points that the instructor chose. Raises `CourseError` where a check is named that is none."""
+    """The rules with the points that the instructor chose: those of an exercise sum up to its own.
+
+    Raises `CourseError` where they do not, and where a check is named that is none.
+    """
     choices = assignment.choices
     names = {f"{rule.exercise}/{rule.name}" for rule in rules}
     for name in choices.not_counted:
@@ -88,14 +96,15 @@ def _counted(assignment: Assignment, rules: list[Rule]) -> list[Rule]:
             raise CourseError(f"[grading] names the check {name}, which is none.")
     changed = {*choices.points, *(name.partition("/")[0] for name in choices.not_counted)}
     for exercise in assignment.exercises:
+        written = {rule.name: rule.stage.points for rule in rules if rule.exercise == exercise.name}
         if exercise.name not in changed:
+            _check_sum(exercise, written)
             continue
         own = {
-            rule.name: 0.0 if f"{exercise.name}/{rule.name}" in choices.not_counted else rule.stage.points
-            for rule in rules
-            if rule.exercise == exercise.name
+            name: 0.0 if f"{exercise.name}/{name}" in choices.not_counted else points
+            for name, points in written.items()
         }
-        if own and not any(own.values()):
+        if not any(own.values()):
             raise CourseError(f"[grading] leaves {exercise.name} no check that counts. Leave the exercise out instead.")
         worth = spread(exercise.points, own)
         rules = [
@@ -105,6 +114,17 @@ def _counted(assignment: Assignment, rules: list[Rule]) -> list[Rule]:
             for rule in rules
         ]
     return rules
+
+
+def _check_sum(exercise: Exercise, written: Mapping[str, float]) -> None:
+    together = round(sum(written.values()), 9)
+    if together != exercise.points:
+        raise CourseError(
+            f"The checks of {exercise.name} are worth {together:g} points together, but {SETTINGS} gives the exercise "
+            f"{exercise.points:g}. Write `points = {together:g}` there, or change the checks' points in "
+            f"test_{exercise.name}.py, or have them spread: under [grading.points], `{exercise.name} = "
+            f"{exercise.points:g}`."
+        )
 
 
 @contextmanager

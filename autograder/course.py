@@ -14,6 +14,25 @@ from pathlib import Path
 from typing import Any
 
 from autograder.choices import Choices
+from autograder.settings import (
+    FILE_NAME,
+    MINUTES,
+    NAME,
+    NAMES,
+    POINTS,
+    REQUIRED,
+    SOME_NAMES,
+    TABLE,
+    TABLES,
+    TEXT,
+    TEXTS,
+    Settings,
+    WrongSetting,
+    fault_of_code,
+    read_each,
+    read_settings,
+    table_of,
+)
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -21,6 +40,36 @@ else:  # the same parser, before it joined the standard library
     import tomli as tomllib
 
 SETTINGS = "assignment.toml"
+
+_ASSIGNMENT: Settings = {
+    "name": (FILE_NAME, ""),
+    "title": (TEXT, REQUIRED),
+    "exercise": (TABLES, REQUIRED),
+    "chapters": (table_of(TEXT), {}),
+    "off_limits": (TEXTS, ()),
+    "namespace": (TEXT, ""),
+    "book": (TEXT, ""),
+    "requirements": (TEXTS, ()),  # read where the learners' zip is made
+    "trace": (table_of(TABLE), {}),
+    "grading": (TABLE, {}),
+}
+_EXERCISE: Settings = {
+    "name": (NAME, REQUIRED),
+    "title": (TEXT, REQUIRED),
+    "points": (POINTS, REQUIRED),
+    "functions": (SOME_NAMES, None),
+    "needs": (NAMES, ()),
+    "may_call": (NAMES, ()),
+    "chapter": (TEXT, ""),
+    "minutes": (MINUTES, 0),
+}
+_TRACE: Settings = {
+    "checks": (SOME_NAMES, REQUIRED),
+    "inputs": (table_of(TEXT), REQUIRED),
+    "shown_only": (NAMES, ()),
+    "joined": (table_of(TEXT), {}),
+}
+_MISCONCEPTION: Settings = {"says": (TEXT, REQUIRED), "advice": (TEXT, ""), "chapter": (TEXT, "")}
 
 
 class CourseError(Exception):
@@ -70,15 +119,50 @@ class Trace:
     joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+def read_text(path: Path) -> str:
+    """The text of one of the course's files. Raises `CourseError`."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise CourseError(f"{path} cannot be read: {problem.strerror}.") from problem
+    except UnicodeDecodeError as problem:
+        raise CourseError(f"{path} is not text in UTF-8 ({problem}). Save it as UTF-8.") from problem
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """The file's table. Raises `CourseError` with the place of the mistake."""
     try:
-        table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as problem:
-        raise CourseError(f"{path} cannot be read: {problem.strerror}.") from problem
+        table: dict[str, Any] = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as problem:
         raise CourseError(f"{path} is not valid TOML: {problem}.") from problem
     return table
+
+
+def _exercise(table: Mapping[str, Any], place: int, choices: Choices) -> Exercise:
+    """One `[[exercise]]`. Raises `WrongSetting`."""
+    name = table.get("name")
+    read = read_settings(table, _EXERCISE, f"exercise {name if NAME.fits(name) else place}: ")
+    return Exercise(
+        name=read["name"],
+        title=read["title"],
+        points=choices.points.get(read["name"], float(read["points"])),
+        functions=tuple(read["functions"] or [read["name"]]),
+        needs=tuple(read["needs"]),
+        may_call=tuple(read["may_call"]),
+        chapter=read["chapter"],
+        minutes=read["minutes"],
+    )
+
+
+def _trace(name: str, table: Mapping[str, Any]) -> Trace:
+    """One `[trace.NAME]`. Raises `WrongSetting`."""
+    read = read_settings(table, _TRACE, f"[trace.{name}]: ")
+    return Trace(
+        checks=tuple(read["checks"]),
+        inputs=read["inputs"],
+        shown_only=tuple(read["shown_only"]),
+        joined={axis: tuple(parts.split()) for axis, parts in read["joined"].items()},
+    )
 
 
 def _check_choices(choices: Choices, exercises: Sequence[str]) -> None:
@@ -108,50 +192,34 @@ class Assignment:
         """Read `folder/assignment.toml`. Raises `CourseError`."""
         table = read_toml(folder / SETTINGS)
         try:
-            choices = Choices.read(table.get("grading", {}))
-            exercises = tuple(
-                Exercise(
-                    name=entry["name"],
-                    title=entry["title"],
-                    points=choices.points.get(entry["name"], float(entry["points"])),
-                    functions=tuple(entry.get("functions", [entry["name"]])),
-                    needs=tuple(entry.get("needs", [])),
-                    may_call=tuple(entry.get("may_call", [])),
-                    chapter=entry.get("chapter", ""),
-                    minutes=int(entry.get("minutes", 0)),
-                )
-                for entry in table["exercise"]
-                if entry["name"] not in choices.leave_out
-            )
-            _check_choices(choices, [entry["name"] for entry in table["exercise"]])
+            chosen = read_settings(table, _ASSIGNMENT, "")
+            choices = Choices.read(chosen["grading"])
+            exercises = [_exercise(entry, place, choices) for place, entry in enumerate(chosen["exercise"], 1)]
+            _check_choices(choices, [exercise.name for exercise in exercises])
             assignment = cls(
                 folder=folder,
-                name=table.get("name", folder.name),
-                title=table["title"],
-                exercises=exercises,
-                chapters=table.get("chapters", {}),
-                off_limits=tuple(table.get("off_limits", [])),
-                namespace=table.get("namespace", ""),
-                book=table.get("book", ""),
+                name=chosen["name"] or folder.name,
+                title=chosen["title"],
+                exercises=tuple(exercise for exercise in exercises if exercise.name not in choices.leave_out),
+                chapters=chosen["chapters"],
+                off_limits=tuple(chosen["off_limits"]),
+                namespace=chosen["namespace"],
+                book=chosen["book"],
                 traces={
-                    name: Trace(
-                        checks=tuple(entry["checks"]),
-                        inputs=dict(entry["inputs"]),
-                        shown_only=tuple(entry.get("shown_only", [])),
-                        joined={axis: tuple(parts.split()) for axis, parts in entry.get("joined", {}).items()},
-                    )
-                    for name, entry in table.get("trace", {}).items()
+                    name: _trace(name, entry)
+                    for name, entry in chosen["trace"].items()
                     if name not in choices.leave_out
                 },
                 choices=choices,
             )
-        except (KeyError, TypeError, ValueError) as problem:
-            raise CourseError(f"{folder / SETTINGS} lacks or misspells the setting {problem}.") from problem
+        except WrongSetting as problem:
+            raise CourseError(f"{folder / SETTINGS}: {problem}") from problem
         assignment._check_needs()
         return assignment
 
     def _check_needs(self) -> None:
         seen: set[str] = set()
+        functions: dict[str, str] = {}
         for exercise in self.exercises:
             if exercise.name in seen:
                 raise CourseError(f"{SETTINGS} names the exercise {exercise.name} twice.")
@@ -163,10 +231,22 @@ class Assignment:
             for other in exercise.may_call:
                 if other not in seen and other not in self.choices.leave_out:
                     raise CourseError(f"{SETTINGS}: {exercise.name} may call {other}, which does not come before it.")
+            for function in exercise.functions:
+                if function in functions:
+                    both = f"{functions[function]} and {exercise.name}"
+                    raise CourseError(f"{SETTINGS}: {both} both define {function}; it can belong to one of them.")
+                functions[function] = exercise.name
+            self.check_chapter(f"{SETTINGS}: {exercise.name}", exercise.chapter)
             seen.add(exercise.name)
         for name in self.traces:
             if name not in seen:
                 raise CourseError(f"{SETTINGS} has a trace for {name}, which is no exercise.")
+
+    def check_chapter(self, who: str, chapter: str) -> None:
+        """Raises `CourseError` where a chapter is named that the course lacks. who: who names it."""
+        if chapter and chapter not in self.chapters:
+            known = ", ".join(self.chapters) or "none"
+            raise CourseError(f"{who} names the chapter {chapter}, which [chapters] lacks. It has: {known}.")
 
     @property
     def checks(self) -> Path:
@@ -250,12 +330,17 @@ class Source:
     def read(cls, folder: Path) -> Source:
         """Read `solutions/NAME`. Raises `CourseError`."""
         assignment = Assignment.read(folder)
+        fault = fault_of_code(assignment.namespace)
+        if fault:
+            raise CourseError(f"{folder / SETTINGS}: namespace cannot be run: {fault}.")
         path = folder / "wrong" / "misconceptions.toml"
-        table = read_toml(path) if path.exists() else {}
-        misconceptions = {
-            name: Misconception(name, entry["says"], entry.get("advice", ""), entry.get("chapter", ""))
-            for name, entry in table.items()
-        }
+        misconceptions = {}
+        try:
+            for name, entry in read_each(read_toml(path) if path.exists() else {}, TABLE, "").items():
+                misconceptions[name] = Misconception(name, **read_settings(entry, _MISCONCEPTION, f"{name}: "))
+                assignment.check_chapter(f"{path}: {name}", misconceptions[name].chapter)
+        except WrongSetting as problem:
+            raise CourseError(f"{path}: {problem}") from problem
         return cls(assignment, misconceptions)
 
     @property
@@ -267,7 +352,7 @@ class Source:
     def stand_ins(self) -> str:
         """Source of the library-built pieces, "" where the assignment has none."""
         path = self.assignment.folder / "standins.py"
-        return path.read_text(encoding="utf-8") if path.exists() else ""
+        return read_text(path) if path.exists() else ""
 
     @cached_property
     def wrong(self) -> Sequence[Variant]:
@@ -282,7 +367,7 @@ class Source:
     def _bank(self, bank: str) -> list[Variant]:
         variants = []
         for path in sorted((self.assignment.folder / bank).glob("*/*.py")):
-            lines = path.read_text(encoding="utf-8").splitlines()
+            lines = read_text(path).splitlines()
             comments = []
             for line in lines:
                 if not line.startswith("#"):

@@ -51,11 +51,12 @@ class ExportError(Exception):
 
 @dataclass(frozen=True)
 class Exported:
-    """What an export wrote. left_out: the students without a score, who are not in it."""
+    """What an export wrote. left_out: the students who are not in it; why: what all of them lack."""
 
     path: Path
     students: int
     left_out: tuple[str, ...] = ()
+    why: str = _("they have no score")
 
     def __str__(self) -> str:
         """What happened, for the instructor."""
@@ -65,7 +66,7 @@ class Exported:
         if not self.left_out:
             return wrote
         names = ", ".join(self.left_out[:10]) + (", …" if len(self.left_out) > 10 else "")
-        left_out = _("Left out, because they have no score: {students}.").format(students=names)
+        left_out = _("Left out, because {why}: {students}.").format(why=self.why, students=names)
         return f"{wrote} {left_out}"
 
 

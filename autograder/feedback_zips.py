@@ -68,7 +68,7 @@ def write_feedback(folder: Path, assignment: Assignment, to: str, names: Mapping
                 left_out.append(result.student)
                 continue
             member = _MEMBERS[to](result.student, name)
-            page = (folder / "students" / f"{file_name(result.student)}.html").read_bytes()
+            page = _page(folder / "students" / f"{file_name(result.student)}.html")
             archive.writestr(member, page, zipfile.ZIP_DEFLATED)
             if to == "gradescope":
                 shown = replace(result, flags=for_the_student(result.flags))
@@ -77,7 +77,18 @@ def write_feedback(folder: Path, assignment: Assignment, to: str, names: Mapping
             written += 1
         if not written:
             raise ExportError(_("There is no page to hand back: no result belongs to one of these submissions."))
-    return Exported(path, written, tuple(left_out))
+    return Exported(path, written, tuple(left_out), _("they are not among these submissions"))
+
+
+def _page(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as problem:
+        raise ExportError(
+            _("The page {path} cannot be read: {problem}. Grade this student again to rebuild it.").format(
+                path=path, problem=problem.strerror
+            )
+        ) from None
 
 
 def _canvas(student: str, name: SystemName | None) -> str:

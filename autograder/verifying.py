@@ -37,7 +37,6 @@ def verify(
     for seed in seeds:
         tell(f"Seed {seed}")
         with Grader.open(source, seed=seed, unsandboxed=unsandboxed) as grader:
-            _points_of_checks(source, grader, verdict)
             _reference_and_stubs(source, grader, verdict, seed)
             _wrong(source, grader, verdict, seed)
             _right(source, grader, verdict, seed)
@@ -69,17 +68,6 @@ def _stand_ins(source: Source, verdict: Verdict) -> None:
             lacking = [name for name in source.assignment.by_name[need].functions if name not in defined]
             if lacking:
                 verdict.broken.append(f"{exercise.name} needs {', '.join(lacking)}, which standins.py lacks.")
-
-
-def _points_of_checks(source: Source, grader: Grader, verdict: Verdict) -> None:
-    sums: dict[str, float] = {exercise.name: 0.0 for exercise in source.assignment.exercises}
-    for rule in grader.rules:
-        sums[rule.exercise] += rule.stage.points
-    for exercise in source.assignment.exercises:
-        if abs(sums[exercise.name] - exercise.points) > 1e-9:
-            verdict.broken.append(
-                f"The checks of {exercise.name} are worth {sums[exercise.name]:g}, the exercise {exercise.points:g}."
-            )
 
 
 def _reference_and_stubs(source: Source, grader: Grader, verdict: Verdict, seed: int) -> None:

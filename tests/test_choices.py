@@ -89,9 +89,9 @@ def test_limits_reach_the_sandbox(tmp_path: Path) -> None:
     [
         ('[grading]\nleave_out = ["nothing"]', "nothing, which is no exercise"),
         ('[grading]\nleave_out = ["moving_average"]', "needs moving_average, which .grading. leaves out"),
-        ("[grading]\nleaveout = []", "grading.leaveout"),
-        ("[grading.points]\nmoving_average = 0", "grading.points.moving_average"),
-        ("[grading.limits]\nspeed = 1", "grading.limits.speed"),
+        ("[grading]\nleaveout = []", r"\[grading\]: leaveout is no setting; did you mean leave_out"),
+        ("[grading.points]\nmoving_average = 0", r"\[grading.points\]: moving_average must be a number above 0"),
+        ("[grading.limits]\nspeed = 1", r"\[grading.limits\]: speed is no setting; the settings here are cpu_seconds"),
     ],
 )
 def test_a_choice_that_cannot_be_followed_is_said(tmp_path: Path, table: str, words: str) -> None:

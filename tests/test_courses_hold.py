@@ -82,8 +82,8 @@ def spoil(course: Course) -> Path:
             "return 2 *",
             "right/moving_average/cumulative_sums loses",
         ),
-        ("assignment.toml", "points = ", "points = 1", "are worth"),
         ("standins.py", "def moving_average", "def average", "needs moving_average, which standins.py lacks"),
+        ("smoothing.py", '"points": 6', '"points": 7', "is worth 6 in assignment.toml, 7.0 in its check cell"),
     ],
 )
 def test_verify_says_what_does_not_hold(second: Course, file: str, old: str, new: str, words: str) -> None:

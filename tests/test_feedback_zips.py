@@ -145,8 +145,11 @@ def test_the_command_writes_grades_with_the_systems_numbers_and_pages(
     for to, handed in (("canvas", CANVAS), ("moodle", MOODLE)):
         path = handed_out(tmp_path / f"{to}.zip", handed)
         command = ["export", str(graded), "--to", to, "--feedback", "--submissions", str(path)]
-        assert cli.main(command) == 0
-        assert f"feedback-{to}.zip" in capsys.readouterr().out
+        assert cli.main(command) == cli.SOME_FAILED
+        said = capsys.readouterr()
+        assert f"feedback-{to}.zip" in said.out and "because they are not among these submissions: " in said.out
+        lacks = "Ada Lovelace" if to == "canvas" else "lovelaceada"
+        assert "autograder: not among these submissions, so without a number: " in said.err and lacks in said.err
     rows = list(csv.reader((graded / "export-canvas.csv").open(encoding="utf-8", newline=""), strict=True))
     assert {row[0]: row[1] for row in rows[2:]}["lovelaceada"] == "40901"
     assert {row[0]: row[1] for row in rows[2:]}["Ada Lovelace"] == ""
@@ -155,6 +158,16 @@ def test_the_command_writes_grades_with_the_systems_numbers_and_pages(
     assert set(worksheet) == {"Participant 1234567", "Participant 1234568"}  # who has a score
     assert worksheet["Participant 1234568"]["Grade"] == "22"
     assert list(worksheet["Participant 1234568"]) == ["Identifier", "Full name", "Grade", "Last modified (grade)"]
+
+
+def test_submissions_of_another_class_are_refused(
+    course: Course, graded: Path, tmp_path: Path, monkeypatch: Any, capsys: Any
+) -> None:
+    monkeypatch.chdir(course.root)
+    path = handed_out(tmp_path / "other.zip", {f"Stranger {name}": "" for name in MOODLE})
+    assert cli.main(["export", str(graded), "--to", "moodle", "--submissions", str(path)]) == cli.WRONG_USAGE
+    assert "None of the students in" in capsys.readouterr().err
+    assert not (graded / "export-moodle.csv").exists()
 
 
 def test_the_command_says_what_it_needs(course: Course, graded: Path, monkeypatch: Any, capsys: Any) -> None:

@@ -233,6 +233,32 @@ def test_rosters_of_several_systems_and_plain_lists_are_read(tmp_path: Path, tex
     assert list(found) == students and not found[students[0]].reason
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_roster_is_read_as_spreadsheets_save_it(tmp_path: Path, separator: str, encoding: str) -> None:
+    rows = [["username", "full name"], ["ada", '"Lovelace, Ada; of London"'], ["günther", "Günther Jauch"]]
+    roster = tmp_path / "roster.csv"
+    roster.write_text("\r\n".join(separator.join(row) for row in rows), encoding=encoding)
+    found = read_roster(roster)
+    assert list(found.students) == ["ada", "günther"]
+    assert found.student("Lovelace, Ada; of London") == "ada" and found.student("gunther jauch") == ""
+
+
+@pytest.mark.parametrize("data", ["username\nMüller\n".encode("latin-1"), "username\nada\n".encode("utf-16-le")])
+def test_a_roster_in_another_encoding_is_told_with_how_to_save_it(tmp_path: Path, data: bytes) -> None:
+    roster = tmp_path / "roster.csv"
+    roster.write_bytes(data)
+    with pytest.raises(RosterError, match=r'is no table of text in UTF-8.*choose File, Save As, "CSV UTF-8"'):
+        read_roster(roster)
+
+
+def test_a_header_that_is_not_known_makes_no_student(tmp_path: Path) -> None:
+    roster = tmp_path / "roster.csv"
+    roster.write_text("Benutzername;Vorname\nada;Ada\n", encoding="utf-8")
+    with pytest.raises(RosterError, match=r"begins with Benutzername. Expected a column sis login id, username, stud"):
+        read_roster(roster)
+
+
 def test_a_name_that_two_students_share_is_nobodys(tmp_path: Path) -> None:
     roster = tmp_path / "roster.csv"
     roster.write_text("username,full name\nkim1,Min Kim\nkim2,Min Kim\n", encoding="utf-8")

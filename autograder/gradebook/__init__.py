@@ -4,6 +4,6 @@
 """
 
 from autograder.gradebook.configuring import configure
-from autograder.gradebook.saving import write_gradebook
+from autograder.gradebook.saving import check_gradebook, write_gradebook
 
-__all__ = ["configure", "write_gradebook"]
+__all__ = ["check_gradebook", "configure", "write_gradebook"]

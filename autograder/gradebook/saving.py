@@ -36,19 +36,19 @@ def write_gradebook(course: Course, results: Iterable[SubmissionResult], db_url:
     Raises `CourseError`, for instance where the gradebook holds submissions to other exercises than the course has.
     Then whole batches are written, and writing all again completes them.
     """
-    try:
-        import nbgrader.api  # noqa: F401
-    except ImportError as problem:
-        raise CourseError(
-            f"--gradebook needs nbgrader, which is not here ({problem}). Install autograder[instructor]."
-        ) from None
     from sqlalchemy.exc import SQLAlchemyError
 
     from autograder.gradebook.configuring import put_environment_first
 
     put_environment_first()
     url = db_url or gradebook_url(course)
-    _refuse_locked(url)
+    try:
+        check_gradebook(course, url)
+    except CourseError as problem:
+        raise CourseError(
+            f"{problem} The grades themselves are written. Then run again with --resume --gradebook: nobody is graded "
+            "twice."
+        ) from None
     known: dict[str, Assignment] = {}
     written = 0
     try:
@@ -131,20 +131,30 @@ def _opened(url: str) -> Iterator[Any]:
         yield gradebook
 
 
-def _refuse_locked(url: str) -> None:
-    """Raises `CourseError` where the gradebook is a file that cannot be written now. nbgrader's own words mislead."""
-    path = Path(url.removeprefix("sqlite:///"))
-    if not url.startswith("sqlite:///") or not path.exists():
+def check_gradebook(course: Course, db_url: str = "") -> None:
+    """Raises `CourseError` where grades cannot be written into the gradebook now. nbgrader's own words mislead."""
+    url = db_url or gradebook_url(course)
+    if not url.startswith("sqlite:///"):
         return
+    path = Path(url.removeprefix("sqlite:///"))
+    if not path.exists():
+        if not os.access(path.parent, os.W_OK):
+            raise CourseError(f"The gradebook {path} cannot be made: you may not write into {path.parent}.")
+        return
+    if not path.is_file():
+        raise CourseError(f"The gradebook {path} must be a file, and is none. Move it away: a new one is made.")
+    if not os.access(path, os.R_OK | os.W_OK):
+        raise CourseError(f"The gradebook {path} cannot be written: you may not. Change its permissions.")
     try:
         with contextlib.closing(sqlite3.connect(path, timeout=SECONDS_TO_WAIT)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.rollback()
-    except sqlite3.Error as problem:
+    except sqlite3.OperationalError as problem:
         raise CourseError(
-            f"The gradebook {path} cannot be written: {problem}. The grades themselves are written. Close what uses "
-            "it, such as the formgrader, and run again with --resume --gradebook: nobody is graded twice."
+            f"The gradebook {path} cannot be written: {problem}. Close what uses it, such as the formgrader."
         ) from None
+    except sqlite3.Error as problem:
+        raise CourseError(f"The gradebook {path} cannot be written: {problem}. Put a copy of yours there.") from None
 
 
 def save_result(gradebook: Any, result: SubmissionResult, assignment: Assignment) -> None:

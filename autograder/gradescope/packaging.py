@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from autograder import collecting
 from autograder.bundle import EPOCH, build_wheel
 from autograder.course import SETTINGS, Course, Source, read_toml
 from autograder.language import _
@@ -64,6 +65,7 @@ def package(course: Course, source: Source, *, unsandboxed: bool = False, visibi
     unsandboxed: grade also where the container does not isolate. visibility: when students see their results.
     """
     name = source.assignment.name
+    collecting.collect(source.assignment)  # what is wrong with the checks is said here, not by Gradescope
     files: dict[str, bytes] = {script: (_HERE / script).read_bytes() for script in _EXECUTABLE}
     files.update({f"course/solutions/{name}/{path}": data for path, data in _needed(source).items()})
     choices = {"assignment": name, "unsandboxed": unsandboxed, "visibility": visibility}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 import unicodedata
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,9 @@ _STUDENT_COLUMNS = (
 _OTHER_COLUMNS = ("full name", "identifier", "user", "login", "sis user id", "integration id", "student_id")
 _FIRST, _LAST = ("first name", "firstname"), ("last name", "lastname", "surname")
 _NO_STUDENT = ("points possible", "student, test")  # rows of Canvas's table that are nobody
+_SEPARATORS = (",", ";", "\t")  # the first of those that are as frequent: a list of names has none
+_QUOTED = re.compile(r'"[^"]*"')
+_SAVE = 'In Excel choose File, Save As, "CSV UTF-8"; or export it from your course\'s system once more.'
 _NUMBER_OF = re.compile(r"participant (\d+)")  # Moodle's column "Identifier"
 
 
@@ -47,20 +51,36 @@ class Roster:
 
 
 def read_roster(path: Path) -> Roster:
-    """Read a CSV file. Without a header that is known, its first column names the students. Raises `RosterError`."""
+    """Read a table of text, or a list with one student a line, with or without a header. Raises `RosterError`.
+
+    Its columns are parted by commas, semicolons or tabs, whichever the first line has most of. It is UTF-8 or, with
+    the mark that Excel puts before it, UTF-16.
+    """
     try:
-        text = path.read_text(encoding="utf-8-sig")
-        rows = [row for row in csv.reader(text.splitlines(), strict=True) if any(cell.strip() for cell in row)]
+        data = path.read_bytes()
+        text = data.decode("utf-16" if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig")
+        first = next((line for line in text.splitlines() if line.strip()), "")
+        separator = max(_SEPARATORS, key=_QUOTED.sub("", first).count)
+        rows = list(csv.reader(text.splitlines(), strict=True, delimiter=separator))
+        rows = [row for row in rows if any(cell.strip() for cell in row)]
     except OSError as problem:
         raise RosterError(f"The roster {path} cannot be read: {problem.strerror}.") from None
     except (UnicodeDecodeError, csv.Error) as problem:
-        raise RosterError(f"The roster {path} is no table in UTF-8: {problem}.") from None
+        raise RosterError(f"The roster {path} is no table of text in UTF-8: {problem}. {_SAVE}") from None
+    if "\0" in text:
+        raise RosterError(f"The roster {path} is no table of text in UTF-8: it holds NUL characters. {_SAVE}")
     if not rows:
         raise RosterError(f"The roster {path} is empty.")
     header = [cell.strip().casefold() for cell in rows[0]]
     known = next((header.index(name) for name in _STUDENT_COLUMNS if name in header), None)
     if known is None and not any(name in header for name in (*_FIRST, *_LAST)):
-        header, body = [""] * len(header), rows
+        if max(map(len, rows)) > 1:
+            raise RosterError(
+                f"The roster {path} has several columns, and its first line names none that is known: it begins with "
+                f"{rows[0][0].strip()}. Expected a column {', '.join(_STUDENT_COLUMNS[:3])} or {_STUDENT_COLUMNS[-3]}, "
+                "or a list with one student a line. Put names with a comma in quotation marks."
+            )
+        header, body = [""], rows
     else:
         body = rows[1:]
     naming = {*_STUDENT_COLUMNS, *_OTHER_COLUMNS, ""}  # other columns hold sections and scores

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
+import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, is_dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from autograder.course import Assignment
 from autograder.exporting import csv_row, write_grades_csv
 from autograder.grading.likeness import for_the_student
 from autograder.pages.feedback import feedback_html
-from autograder.results import CheckResult, ExerciseResult, Move, SubmissionResult
+from autograder.results import ExerciseResult, SubmissionResult
 
 # What some file system refuses: its special characters, a point or blank at either end, half a character; and a
 # percent sign that would read as an escape.
@@ -24,6 +28,7 @@ _UNFIT = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]|^[. ]|[. ]$|%(?=[0-
 _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
 UNFINISHED = ".writing-"  # begins the name of a file that is not yet whole
 MOST_KEPT = 1024  # exercises as they were written: many students of a class get the same words
+MOST_NAMED = 10  # files that are left out
 LONGEST_NAME = 180  # bytes, so that the name and its ending fit every file system
 
 
@@ -110,30 +115,109 @@ def _exercise_text(exercise: ExerciseResult) -> str:
     return text
 
 
-def from_json(table: dict[str, Any]) -> SubmissionResult:
-    """The result that `as_json` wrote."""
-    exercises = tuple(
-        ExerciseResult(**{**entry, "checks": tuple(CheckResult(**check) for check in entry["checks"])})
-        for entry in table["exercises"]
-    )
-    moved = tuple(Move(**{**move, "why": tuple(move["why"])}) for move in table.get("moved", ()))
-    return SubmissionResult(**{**table, "exercises": exercises, "flags": tuple(table["flags"]), "moved": moved})
+def from_json(table: Any) -> SubmissionResult:
+    """The result that `as_json` wrote. Raises ValueError where a value is not of the kind it must be."""
+    result = cast(SubmissionResult, _reader(SubmissionResult)(table))
+    if (result.score is None) is (result.status == "graded"):
+        raise ValueError("score")
+    return result
+
+
+Reader = Callable[[Any], Any]
+
+
+@cache
+def _reader(kind: Any) -> Reader:
+    """What makes a value of this kind, as `results` declares it, from JSON. It raises ValueError."""
+    if is_dataclass(kind):
+        return _record_reader(cast(type, kind))
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return _one_of(lambda value: isinstance(value, str) and value in arguments)
+    if origin in (Union, UnionType):
+        (inner,) = (_reader(one) for one in arguments if one is not NoneType)
+        return lambda value: None if value is None else inner(value)
+    if origin is Sequence:
+        entry = _reader(arguments[0])
+        return lambda value: tuple(map(entry, _list(value)))
+    if origin is Mapping:
+        entry = _reader(arguments[1])
+        return lambda value: {name: entry(one) for name, one in _table(value).items()}
+    if kind is float:
+        return _one_of(lambda value: type(value) in (int, float) and abs(value) < math.inf)
+    return _one_of(lambda value: kind is Any or type(value) is kind)
+
+
+def _record_reader(kind: type) -> Reader:
+    hints = get_type_hints(kind)
+    readers = {name: _reader(hint) for name, hint in hints.items()}
+    plain = {name: _plain(hint) for name, hint in hints.items()}
+
+    def read(value: Any) -> Any:
+        try:
+            made = {
+                name: one if type(one) in plain[name] else readers[name](one) for name, one in _table(value).items()
+            }
+            return kind(**made)
+        except (KeyError, TypeError) as problem:  # a field too many, or too few
+            raise ValueError(str(problem)) from None
+
+    return read
+
+
+def _plain(kind: Any) -> frozenset[type]:
+    """Types whose values are taken as they are: most of them, so that a class of thousands is read in seconds."""
+    if get_origin(kind) in (Union, UnionType):
+        return frozenset().union(*map(_plain, get_args(kind)))
+    return frozenset({kind} & {str, int, bool, NoneType}) if isinstance(kind, type) else frozenset()
+
+
+def _one_of(fits: Callable[[Any], bool]) -> Reader:
+    def read(value: Any) -> Any:
+        if not fits(value):
+            raise ValueError(repr(value))
+        return value
+
+    return read
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError(repr(value))
+    return value
+
+
+def _table(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(repr(value))
+    return value
 
 
 def read_result(path: Path) -> SubmissionResult | None:
-    """A student's JSON; None where it is no whole result of ours."""
+    """A student's JSON; None where it is no whole result of ours, such as one that somebody edited or renamed."""
     try:
-        return from_json(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, KeyError):
+        result = from_json(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError):
         return None
+    return result if path.name == f"{file_name(result.student)}.json" else None
 
 
 def read_results(folder: Path) -> Iterator[SubmissionResult]:
-    """Every student's result in the folder, in the order of the file names."""
+    """Every student's result in the folder, in the order of the file names. In the end says what was left out."""
+    left_out = []
     for path in sorted((folder / "students").glob("*.json")):
         result = read_result(path)
-        if result is not None:
+        if result is None:
+            left_out.append(path.name)
+        else:
             yield result
+    if left_out:
+        names = ", ".join(left_out[:MOST_NAMED]) + (", …" if len(left_out) > MOST_NAMED else "")
+        print(
+            f"autograder: left out, because they are no results as grading wrote them: {names}, in {folder}/students. "
+            "Grade these students again, or remove the files.",
+            file=sys.stderr,
+        )
 
 
 def write_csv(folder: Path, assignment: Assignment) -> None:

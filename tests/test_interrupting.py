@@ -1,0 +1,41 @@
+"""Ctrl-C ends in one sentence, wherever it comes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from course_copies import ROOT, SECOND
+
+from autograder.interrupting import INTERRUPTED, STOPPED
+
+# In the making of a class Python turns KeyboardInterrupt into RuntimeError, in NumPy's imports it becomes ImportError.
+CTRL_C = """
+import os, signal
+class Named:
+    def __set_name__(self, owner, name):
+        os.kill(os.getpid(), signal.SIGINT)
+class Owner:
+    named = Named()
+"""
+
+
+@pytest.mark.parametrize("module", ["difflib", "tqdm"])  # the first that the command line imports; one of `grade`
+def test_ctrl_c_while_modules_are_imported(tmp_path: Path, module: str) -> None:
+    (tmp_path / f"{module}.py").write_text(CTRL_C, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "autograder", "grade", "class", "--output", str(tmp_path / "grades")],
+        cwd=SECOND, env={**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))},
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED, "", f"{STOPPED}\n")
+
+
+def test_elsewhere_it_can_be_caught_and_what_is_open_is_closed() -> None:
+    code = "import os, signal\nfrom autograder.interrupting import *\nhandle_interrupts()\n"
+    code += "try:\n    os.kill(os.getpid(), signal.SIGINT)\nexcept KeyboardInterrupt:\n    print('closed')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "closed\n" and done.stderr == ""
