@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from types import FrameType
 
 STOPPED = "autograder: stopped. What is written so far is whole; `grade --resume` goes on from there."
@@ -17,6 +19,28 @@ def handle_interrupts() -> None:
     There it turns into other errors on its way out, of NumPy's and Python's own. An import holds nothing to tidy up.
     """
     signal.signal(signal.SIGINT, _interrupted)
+
+
+@contextlib.contextmanager
+def interrupts_held() -> Iterator[None]:
+    """A process that is started within meets no Ctrl-C until it calls `let_interrupts_through`."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # its start, with the first process, would let them through
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def let_interrupts_through() -> None:
+    """Raises KeyboardInterrupt where one came in the meantime."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _interrupted(_number: int, frame: FrameType | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -39,3 +40,33 @@ def test_elsewhere_it_can_be_caught_and_what_is_open_is_closed() -> None:
     code += "try:\n    os.kill(os.getpid(), signal.SIGINT)\nexcept KeyboardInterrupt:\n    print('closed')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "closed\n" and done.stderr == ""
+
+
+WORKER = """
+import multiprocessing, os, signal
+from autograder.interrupting import interrupts_held, let_interrupts_through
+
+def work():
+    try:
+        let_interrupts_through()
+        print("not met")
+    except KeyboardInterrupt:
+        print("caught")
+
+if __name__ == "__main__":
+    process = multiprocessing.get_context("spawn").Process(target=work)
+    with interrupts_held():
+        process.start()
+    os.kill(process.pid, signal.SIGINT)  # it has hardly begun to start
+    process.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be held here")
+def test_a_process_that_is_starting_meets_it_where_it_can_be_caught(tmp_path: Path) -> None:
+    (tmp_path / "worker.py").write_text(WORKER, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "worker.py")], env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("caught\n", "")

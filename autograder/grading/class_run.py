@@ -25,6 +25,7 @@ from autograder.grading.finding import Found
 from autograder.grading.likeness import flag_equal
 from autograder.grading.submission import Grader, grading_session
 from autograder.grading.writing import clear_leftovers, file_name, read_result, write_csv, write_result, write_whole
+from autograder.interrupting import interrupts_held, let_interrupts_through
 from autograder.notebooks import Cell, Unreadable, read, read_file
 from autograder.results import SubmissionResult
 
@@ -262,6 +263,7 @@ def _work(settings: Settings, shared: Path, pipe: Any) -> None:
             pipe.send(("done", replace(result, exercises=())))  # they are written: the whole would cost its way here
 
     try:
+        let_interrupts_through()
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         source = Course(settings.root).source(settings.assignment)
         grading_session(source, seed=settings.seed, unsandboxed=settings.unsandboxed, body=loop, shared=shared)
@@ -291,7 +293,8 @@ def _start(settings: Settings, shared: Path) -> _Worker:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(settings, shared, theirs), daemon=True)
-    process.start()
+    with interrupts_held():
+        process.start()
     theirs.close()
     return _Worker(process, ours)
 
