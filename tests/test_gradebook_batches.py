@@ -162,6 +162,7 @@ def test_a_grade_that_an_older_release_lacks_is_added(course: Course) -> None:
     assert comments(course)["s", "Standardize"] == ("No response.", None)
 
 
+@pytest.mark.long
 def test_two_writers_make_the_gradebook_together_and_let_somebody_grade_by_hand(tmp_path: Path) -> None:
     course = copy_course(tmp_path)
     writers = [writer(course, name, 300) for name in ("a", "b")]

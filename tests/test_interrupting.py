@@ -68,5 +68,6 @@ def test_a_process_that_is_starting_meets_it_where_it_can_be_caught(tmp_path: Pa
     done = subprocess.run(
         [sys.executable, str(tmp_path / "worker.py")], env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True, text=True, check=True, timeout=60,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it
     )  # fmt: skip
     assert (done.stdout, done.stderr) == ("caught\n", "")

@@ -101,6 +101,7 @@ def test_nbgrader_and_we_give_the_same_grades_exercise_by_exercise(second: Grade
     assert len(set(scores.values())) > 4  # partial credit of several kinds is among them
 
 
+@pytest.mark.long
 def test_nbgrader_and_we_agree_on_the_course_itself(main_course: Graded) -> None:
     assert_same_grades(main_course)
     scores = {student: result.score for student, result in main_course.ours.items()}
@@ -478,6 +479,7 @@ def test_a_broken_course_stops_nbgrader_with_a_sentence(built: Path, tmp_path: P
     assert "Traceback" not in done.said
 
 
+@pytest.mark.long
 def test_a_broken_course_leaves_a_jupyter_server_alive_and_grades_nothing(built: Path, tmp_path: Path) -> None:
     course = copy_course(tmp_path, built)
     # The gradebook knows the assignment from before.

@@ -261,9 +261,9 @@ def judge_exercise(
             for check in results
         ]
     results = [check if check.chapter else replace(check, chapter=exercise.chapter) for check in results]
-    missing = [name for name in exercise.functions if name not in evidence.defined]
+    missing = tuple(name for name in exercise.functions if name not in evidence.defined)
     if died or exercise.name in evidence.problems:
-        missing = []
+        missing = ()
     return ExerciseResult(
         name=exercise.name,
         title=_(exercise.title),
