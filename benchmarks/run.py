@@ -65,20 +65,10 @@ class Row:
     memory: int = 0
 
 
-def class_of(source: Source, students: int) -> list[tuple[str, dict[str, str]]]:
-    """The sample class over and over. Each copy has a comment of its own, so that no two files are equal."""
-    whole = list(sample_class.answers_of_the_class(source))
-    found = []
-    for number in range(students):
-        _name, answers = whole[number % len(whole)]
-        found.append((f"s{number:05}", {exercise: f"{code}\n# {number}\n" for exercise, code in answers.items()}))
-    return found
-
-
 def write_class(course: Course, source: Source, folder: Path, students: int, *, tree: bool = False) -> Path:
     """The class as notebooks in a folder, or as nbgrader's `submitted/`."""
     released = sample_class.released_notebook(course, source)
-    for student, answers in class_of(source, students):
+    for student, answers in sample_class.numbered(source, students):
         path = folder / student / NAME / f"{NAME}.ipynb" if tree else folder / f"{student}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(sample_class.with_answers(released, answers)), encoding="utf-8")

@@ -102,14 +102,20 @@ def build(course: Course, folder: Path, name: str | None = None, *, nbgrader: bo
     return sorted(files)
 
 
-def many(source: Source, folder: Path, count: int) -> Path:
-    """A class of this size in a new folder, and a file that is no notebook. No two files are equal."""
-    solution = json.loads(json.dumps(solved.solved_notebook(source)))
+def numbered(source: Source, count: int) -> Iterator[tuple[str, dict[str, str]]]:
+    """The class over and over, so many students. Each has a comment of its own, so that no two files are equal."""
     whole = list(answers_of_the_class(source))
-    folder.mkdir()
     for number in range(count):
-        answers = {name: f"{code}\n# {number}\n" for name, code in whole[number % len(whole)][1].items()}
-        (folder / f"s{number:05}.ipynb").write_text(json.dumps(with_answers(solution, answers)), encoding="utf-8")
+        answers = whole[number % len(whole)][1]
+        yield f"s{number:05}", {name: f"{code}\n# {number}\n" for name, code in answers.items()}
+
+
+def many(source: Source, folder: Path, count: int) -> Path:
+    """A class of this size in a new folder, and a file that is no notebook."""
+    solution = json.loads(json.dumps(solved.solved_notebook(source)))
+    folder.mkdir()
+    for student, answers in numbered(source, count):
+        (folder / f"{student}.ipynb").write_text(json.dumps(with_answers(solution, answers)), encoding="utf-8")
     (folder / "broken.ipynb").write_text("<html>Log in</html>", encoding="utf-8")
     return folder
 
