@@ -120,7 +120,7 @@ class Draw:
         else:
             raise LookupError("A check drew more than it did on the pass over the reference.")
         self.drawn.append(value)
-        return value.clone() if isinstance(value, torch.Tensor) else value  # so that no check changes what was drawn
+        return copied(value)  # so that no check changes what was drawn
 
     def normal(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """Standard normal numbers, of size 1 each."""
@@ -195,8 +195,22 @@ class Answer:
         return seen
 
 
+def copied(value: Plain) -> Any:
+    """The same data in fresh containers and tensors: replies and draws are shared by all who are judged by them."""
+    if isinstance(value, torch.Tensor):
+        return value.clone()
+    if isinstance(value, Mapping):
+        return {key: copied(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [copied(one) for one in value]
+    return value
+
+
 class Seen:
-    """The learner's observation beside the reference's, for one request."""
+    """The learner's observation beside the reference's, for one request.
+
+    What it hands out is a copy, so that a check may write into it: other checks and other answers see what was there.
+    """
 
     def __init__(self, request: Request, got: Reply, expected: Reply) -> None:
         self.request, self._got, self._expected = request, got, expected
@@ -209,7 +223,7 @@ class Seen:
     @property
     def reference(self) -> Any:
         """The reference's observation, trusted."""
-        return self._expected.value
+        return copied(self._expected.value)
 
     def _value(self, key: str) -> Any:
         if isinstance(self._got.value, Mapping) and key in self._got.value:
@@ -220,6 +234,9 @@ class Seen:
             _("none among {keys}").format(keys=", ".join(f"`{str(name)[:40]}`" for name in keys) or "–"),
         )
 
+    def _expected_value(self, key: str) -> Any:
+        return self._expected.value[key]  # type: ignore[call-overload, index]
+
     @staticmethod
     def _nothing(expected: str, got: str) -> CheckFailed:
         return CheckFailed(Difference(expected, got), compared=False)
@@ -229,6 +246,9 @@ class Seen:
 
         A probe that found something else there says in a text what: "a list of 3".
         """
+        return self._tensor(key).clone()
+
+    def _tensor(self, key: str) -> torch.Tensor:
         value = self._value(key)
         if not isinstance(value, torch.Tensor):
             found = value[:80] if isinstance(value, str) else comparing.describe(value)
@@ -260,7 +280,7 @@ class Seen:
         """The tensor has the reference's shape, and was made from the input: neither handed back nor one number."""
         for key in keys:
             difference = comparing.compare_shape(
-                key, self.tensor(key), self.reference[key], axes.split(), self.request.arguments
+                key, self._tensor(key), self._expected_value(key), axes.split(), self.request.arguments
             )
             if difference is not None:
                 raise CheckFailed(difference)
@@ -271,15 +291,15 @@ class Seen:
         mask: False or 0 where nothing may be seen, so that a difference there alone is told as such. It broadcasts.
         """
         for key in keys:
-            forbidden = None if mask is None else (mask == 0).expand_as(self.reference[key])
-            difference = comparing.compare_tensor(key, self.tensor(key), self.reference[key], axes.split(), forbidden)
+            forbidden = None if mask is None else (mask == 0).expand_as(self._expected_value(key))
+            difference = comparing.compare_tensor(key, self._tensor(key), self._expected_value(key), axes.split(), forbidden)
             if difference is not None:
                 raise CheckFailed(difference)
 
     def same_plain(self, *keys: str) -> None:
         """Numbers, strings, lists and dicts are equal to the reference's."""
         for key in keys:
-            difference = comparing.compare_plain(key, self._value(key), self.reference[key])
+            difference = comparing.compare_plain(key, self._value(key), self._expected_value(key))
             if difference is not None:
                 raise CheckFailed(difference)
 

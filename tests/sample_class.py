@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import copy
 import json
+import random
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -60,8 +61,7 @@ def answers_of_the_class(source: Source) -> Iterator[tuple[str, dict[str, str]]]
     """Students and their answers by exercise; an exercise left out is untouched."""
     names = list(source.assignment.by_name)
     reference = solved_answers(source)
-    wrong = {name: [variant.code for variant in source.wrong if variant.exercise == name] for name in names}
-    right = {name: [variant.code for variant in source.right if variant.exercise == name] for name in names}
+    wrong, right = banks(source)
 
     def unusual(turn: int) -> dict[str, str]:
         return {name: right[name][turn % len(right[name])] if right[name] else reference[name] for name in names}
@@ -102,12 +102,36 @@ def build(course: Course, folder: Path, name: str | None = None, *, nbgrader: bo
     return sorted(files)
 
 
+def banks(source: Source) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """The wrong and the right answers by exercise."""
+    wrong, right = (
+        {name: [one.code for one in bank if one.exercise == name] for name in source.assignment.by_name}
+        for bank in (source.wrong, source.right)
+    )
+    return wrong, right
+
+
 def numbered(source: Source, count: int) -> Iterator[tuple[str, dict[str, str]]]:
-    """The class over and over, so many students. Each has a comment of its own, so that no two files are equal."""
-    whole = list(answers_of_the_class(source))
+    """A class of any size, drawn from the banks: the same number is the same student.
+
+    A third has nothing wrong, a third some, a third much; one in ten stopped somewhere. Each answer has a comment of
+    its own, so that no two files are equal.
+    """
+    reference = solved_answers(source)
+    wrong, right = banks(source)
     for number in range(count):
-        answers = whole[number % len(whole)][1]
-        yield f"s{number:05}", {name: f"{code}\n# {number}\n" for name, code in answers.items()}
+        draw = random.Random(number)
+        faults = draw.choice((0.0, 0.1, 0.3))
+        reached = draw.randrange(len(reference)) if draw.random() < 0.1 else len(reference)
+        answers = {}
+        for name in list(reference)[:reached]:
+            code = reference[name]
+            if wrong[name] and draw.random() < faults:
+                code = draw.choice(wrong[name])
+            elif right[name] and draw.random() < 0.25:
+                code = draw.choice(right[name])
+            answers[name] = f"{code}\n# {number}\n"
+        yield f"s{number:05}", answers
 
 
 def many(source: Source, folder: Path, count: int) -> Path:

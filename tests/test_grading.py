@@ -6,10 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+import torch
 
 from autograder import release
+from autograder.checking import Draw, Seen
 from autograder.course import Source
 from autograder.grading.submission import Grader
+from autograder.observations import Reply, Request
 from autograder.results import ExerciseResult, SubmissionResult
 
 Notebook = Callable[..., bytes]
@@ -85,6 +88,23 @@ def test_two_culprits_are_both_found_and_the_honest_answers_keep_their_marks(
 def test_a_cell_of_no_exercise_costs_nothing(grader: Grader, notebook_with: Notebook, code: str) -> None:
     assert lost(graded(grader, notebook_with(extra=(code,)))) == {}
     assert lost(graded(grader, notebook_with(first=(code,)))) == {}
+
+
+def test_a_check_that_writes_into_what_it_sees_or_drew_changes_nothing_for_others() -> None:
+    request = Request("clones", "check", "probe", {}, 0)
+    got, expected = Reply({"x": torch.ones(2), "names": ["a"]}), Reply({"x": torch.ones(2), "names": ["a"]})
+    seen = Seen(request, got, expected)
+    seen.tensor("x").zero_()
+    seen.reference["x"].zero_()
+    seen.reference["names"].append("b")
+    seen.same("x")
+    seen.same_plain("names")
+    first = Draw(1, "check")
+    lengths = [1, 2]
+    assert first.choice([lengths]) == lengths
+    again = Draw(1, "check", first.drawn)
+    again.choice([lengths]).append(3)
+    assert Draw(1, "check", first.drawn).choice([lengths]) == [1, 2]
 
 
 def test_the_last_definition_counts(grader: Grader, notebook_with: Notebook) -> None:

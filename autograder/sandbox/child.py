@@ -19,6 +19,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import torch
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.text import SList
@@ -142,9 +143,15 @@ def make_shell(namespace_code: str) -> Shell:
     return shell
 
 
+def eagerly(model: Any = None, **_: Any) -> Any:
+    """Stands for `torch.compile`, whose compiler takes longer than an answer may: the same operations, not compiled."""
+    return model if model is not None else eagerly
+
+
 def prepared(settings: Mapping[str, Any]) -> Worker:
     """A worker with the probes and the namespace of a course. Raises whatever they raise."""
     sys.path.extend(settings["packages"])
+    torch.compile = eagerly
     probes: dict[str, Probe] = {}
     for filename, text in settings["probes"].items():
         for name, probe in probes_in(text, filename).items():
