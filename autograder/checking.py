@@ -292,7 +292,9 @@ class Seen:
         """
         for key in keys:
             forbidden = None if mask is None else (mask == 0).expand_as(self._expected_value(key))
-            difference = comparing.compare_tensor(key, self._tensor(key), self._expected_value(key), axes.split(), forbidden)
+            difference = comparing.compare_tensor(
+                key, self._tensor(key), self._expected_value(key), axes.split(), forbidden
+            )
             if difference is not None:
                 raise CheckFailed(difference)
 

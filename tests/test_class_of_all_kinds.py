@@ -212,9 +212,17 @@ def graded(expected: tuple[Path, dict[str, str]], tmp_path_factory: pytest.TempP
     return output
 
 
+COLUMNS = [
+    "student", "status", "score", "max_score", "predict", "attention", "clones", "split_heads", "masks", "merge_heads",
+    "mix_heads", "MultiHeadedAttention", "load_torch_weights", "silence_head", "flags", "reason",
+]  # fmt: skip
+
+
 def test_each_has_one_row_a_status_and_a_reason_in_words(expected: tuple[Path, dict[str, str]], graded: Path) -> None:
     with (graded / "grades.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, strict=True))
+        reader = csv.DictReader(file, strict=True)
+        rows = list(reader)
+    assert reader.fieldnames == COLUMNS
     assert len(rows) == SIZE == len(expected[1])
     assert {row["student"].removeprefix("'") for row in rows} == set(expected[1])
     for row in rows:

@@ -1,4 +1,7 @@
-"""A class: the contract's files, exit codes, resuming, workers, and names that no file system likes."""
+"""A class: the contract's files, exit codes, resuming, workers, and names that no file system likes.
+
+On the second course, which is small; `test_class_of_all_kinds.py` grades a class of the course itself.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +13,21 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+import sample_class
+from course_copies import copy_course
 
-from autograder import cli
+from autograder import cli, solved
+from autograder.course import Course
 from autograder.grading.writing import LONGEST_NAME, file_name, from_json, read_result, write_whole
 
-Notebook = Callable[..., bytes]
-WRONG_SPLIT = "def split_heads(x, h):\n    B, T, d_model = x.shape\n    return x.view(B, h, T, d_model // h)\n"
-COLUMNS = [
-    "student", "status", "score", "max_score", "predict", "attention", "clones", "split_heads", "masks", "merge_heads",
-    "mix_heads", "MultiHeadedAttention", "load_torch_weights", "silence_head", "flags", "reason",
-]  # fmt: skip
-
+NAME = "smoothing"
+WRONG = "def moving_average(x, window):\n    return 1.0 * x.unfold(-1, window, 1)[..., 0]\n"
+COLUMNS = ["student", "status", "score", "max_score", "moving_average", "Standardize", "flags", "reason"]
+Write = Callable[..., bytes]
 
 RESULT = [
     "student", "assignment", "status", "reason", "score", "max_score", "exercises", "flags", "isolation", "seed",
@@ -53,13 +55,29 @@ def contents(folder: Path) -> dict[str, bytes]:
     return found
 
 
+@pytest.fixture(scope="module", autouse=True)
+def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Course]:
+    """The second course, in which the commands are given."""
+    copy = copy_course(tmp_path_factory.mktemp("course"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(copy.root)
+        yield copy
+
+
 @pytest.fixture(scope="module")
-def class_folder(tmp_path_factory: pytest.TempPathFactory, notebook_with: Notebook) -> Path:
+def solved_with(course: Course) -> Write:
+    """Bytes of the solved notebook with some answers replaced."""
+    notebook = json.loads(json.dumps(solved.solved_notebook(course.source(NAME))))
+    return lambda **answers: json.dumps(sample_class.with_answers(notebook, answers)).encode()
+
+
+@pytest.fixture(scope="module")
+def class_folder(tmp_path_factory: pytest.TempPathFactory, solved_with: Write) -> Path:
     folder = tmp_path_factory.mktemp("class")
     for i in range(4):
-        (folder / f"s{i}.ipynb").write_bytes(notebook_with({"split_heads": WRONG_SPLIT} if i % 2 else None))
+        (folder / f"s{i}.ipynb").write_bytes(solved_with(moving_average=WRONG) if i % 2 else solved_with())
     (folder / "broken.ipynb").write_bytes(b"<html>Log in</html>")
-    (folder / "=cmd|'x'!A1.ipynb").write_bytes(notebook_with())
+    (folder / "=cmd|'x'!A1.ipynb").write_bytes(solved_with())
     return folder
 
 
@@ -73,9 +91,9 @@ def graded(class_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 def test_every_submission_ends_as_one_row_with_a_json_and_a_page(graded: Path) -> None:
     found = rows(graded)
     assert set(found) == {"s0", "s1", "s2", "s3", "broken", "'=cmd|'x'!A1"}
-    assert (found["s0"]["status"], found["s0"]["score"], found["s0"]["max_score"]) == ("graded", "100", "100")
-    assert float(found["s1"]["score"]) < 100 and float(found["s1"]["split_heads"]) < 10
-    assert found["s1"]["merge_heads"] == "10"
+    assert (found["s0"]["status"], found["s0"]["score"], found["s0"]["max_score"]) == ("graded", "10", "10")
+    assert float(found["s1"]["score"]) < 10 and float(found["s1"]["moving_average"]) < 6
+    assert found["s1"]["Standardize"] == "4"
     assert found["broken"]["status"] == "ungradable" and found["broken"]["score"] == ""
     assert "web page" in found["broken"]["reason"]
     for path in (graded / "students").glob("*.json"):
@@ -85,7 +103,7 @@ def test_every_submission_ends_as_one_row_with_a_json_and_a_page(graded: Path) -
 def test_the_json_is_the_contracts(graded: Path) -> None:
     table = json.loads((graded / "students" / "s1.json").read_text(encoding="utf-8"))
     assert set(RESULT) <= table.keys()
-    assert (table["student"], table["assignment"], table["seed"]) == ("s1", "multi_head_attention", 7)
+    assert (table["student"], table["assignment"], table["seed"]) == ("s1", NAME, 7)
     assert table["isolation"] == "namespaces" and table["reason"] is None
     assert table["score"] == round(sum(one["score"] for one in table["exercises"]), 2)
     for exercise in table["exercises"]:
@@ -144,24 +162,22 @@ def test_killed_in_the_middle_and_resumed_nothing_is_lost(graded: Path, class_fo
 
 
 def test_a_second_run_replaces_its_students_and_keeps_the_others(
-    graded: Path, tmp_path: Path, notebook_with: Notebook
+    graded: Path, tmp_path: Path, solved_with: Write
 ) -> None:
     output = shutil.copytree(graded, tmp_path / "grades")
     again = tmp_path / "s1.ipynb"
-    again.write_bytes(notebook_with())
+    again.write_bytes(solved_with())
     assert cli.main(["grade", str(again), "--output", str(output), "--seed", "9"]) == 0
-    assert rows(output)["s1"]["score"] == "100" and rows(output)["s3"] == rows(graded)["s3"]
+    assert rows(output)["s1"]["score"] == "10" and rows(output)["s3"] == rows(graded)["s3"]
     assert set(rows(output)) == set(rows(graded))
 
 
-def test_only_prints_one_verdict_and_writes_nothing(
-    class_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_prints_one_verdict_and_writes_nothing(class_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["grade", str(class_folder), "--seed", "7", "--only", "s1"]
     before = set(class_folder.rglob("*"))
-    assert cli.main([*arguments, "--check", "split_heads"]) == 0
+    assert cli.main([*arguments, "--check", "moving_average"]) == 0
     out = capsys.readouterr().out
-    assert "s1, multi_head_attention, seed 7" in out and "split_heads" in out and "merge_heads" not in out
+    assert f"s1, {NAME}, seed 7" in out and "moving_average" in out and "Standardize" not in out
     assert set(class_folder.rglob("*")) == before
     assert cli.main([*arguments, "--check", "nonsense"]) == 2
     assert cli.main(["grade", str(class_folder), "--only", "nobody"]) == 2
@@ -185,13 +201,13 @@ def test_wrong_usage_is_a_sentence_and_exit_code_2(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-    course: Any,
-    notebook_with: Notebook,
+    course: Course,
+    solved_with: Write,
 ) -> None:
     monkeypatch.setattr(cli, "_course", lambda: course)
     monkeypatch.chdir(tmp_path)
     if "s.ipynb" in arguments:
-        (tmp_path / "s.ipynb").write_bytes(notebook_with())
+        (tmp_path / "s.ipynb").write_bytes(solved_with())
     assert cli.main(arguments) == 2
     error = capsys.readouterr().err
     assert error.startswith("autograder: ") and words in error and "Traceback" not in error

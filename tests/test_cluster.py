@@ -106,9 +106,8 @@ def compare_with_workers_killed(tmp_path: Path, cluster: Cluster, count: int) ->
     assert together == alone
 
 
-@pytest.mark.long
 def test_two_of_three_workers_killed_and_the_results_are_the_same_bytes(tmp_path: Path, cluster: Cluster) -> None:
-    compare_with_workers_killed(tmp_path, cluster, 60)
+    compare_with_workers_killed(tmp_path, cluster, 24)
 
 
 @pytest.mark.long
