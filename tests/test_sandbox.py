@@ -300,6 +300,21 @@ def test_a_loop_without_end_runs_out_of_time(isolated: Sandbox, code: str) -> No
     assert found.step == ("cell", 0)
 
 
+@pytest.mark.parametrize(
+    ("number", "part", "reason"),
+    [
+        (signal.SIGPROF, 0.8, "time"),  # the kernel counts in ticks
+        (signal.SIGPROF, 0.1, "signal"),  # sent by the answer itself
+        (signal.SIGXCPU, 1.0, "time"),
+        (signal.SIGKILL, 0.9, "time"),
+        (signal.SIGKILL, 0.1, "signal"),
+    ],
+)
+def test_a_limit_of_time_is_told_from_a_signal(isolated: Sandbox, number: int, part: float, reason: str) -> None:
+    limit = isolated.limits.step_seconds if number == signal.SIGPROF else isolated.limits.cpu_seconds
+    assert isolated._cause(processes.End(-number, False, part * limit), Job((), ())).reason == reason
+
+
 def test_sleeping_meets_the_wall_clock(tmp_path: Path) -> None:
     limits = Limits(cpu_seconds=2, wall_seconds=3.0)
     with opened(tmp_path, limits=limits) as sandbox:
