@@ -1,8 +1,9 @@
-"""What tests share: the course, and one grader per process, since opening one takes seconds."""
+"""What tests share: the course, and one grader per process, which observes wrong answers for all processes."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -44,8 +45,12 @@ def source(course: Course) -> Source:
 
 
 @pytest.fixture(scope="session")
-def grader(source: Source) -> Iterator[Grader]:
-    with Grader.open(source, seed=SEED) as opened:
+def grader(source: Source, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grader]:
+    shared = None
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        shared = tmp_path_factory.getbasetemp().parent / "observed"
+        shared.mkdir(exist_ok=True)
+    with Grader.open(source, seed=SEED, shared=shared) as opened:
         yield opened
 
 

@@ -99,11 +99,16 @@ class Grader:
 
     @classmethod
     @contextmanager
-    def open(cls, source: Source, *, seed: int, unsandboxed: bool = False) -> Iterator[Grader]:
-        """A grader with its sandbox. Raises `CourseError`, and `NoIsolation` where this machine offers none."""
+    def open(
+        cls, source: Source, *, seed: int, unsandboxed: bool = False, shared: Path | None = None
+    ) -> Iterator[Grader]:
+        """A grader with its sandbox. shared: see `Shared`.
+
+        Raises `CourseError`, and `NoIsolation` where this machine offers none.
+        """
         rules = collecting.collect(source.assignment)
         with open_for(source, unsandboxed=unsandboxed) as sandbox:
-            yield cls(source, rules, sandbox, seed)
+            yield cls(source, rules, sandbox, seed, shared)
 
     @property
     def isolation(self) -> Literal["namespaces", "none"]:
