@@ -267,7 +267,7 @@ def _work(settings: Settings, shared: Path, pipe: Any) -> None:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         source = Course(settings.root).source(settings.assignment)
         grading_session(source, seed=settings.seed, unsandboxed=settings.unsandboxed, body=loop, shared=shared)
-    except (EOFError, BrokenPipeError):
+    except (EOFError, ConnectionError):  # a reset, where something was on its way to who started us
         shutil.rmtree(shared, ignore_errors=True)  # who started us was killed, and cannot do it
     except KeyboardInterrupt:
         pass
