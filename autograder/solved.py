@@ -26,6 +26,7 @@ else:
         del sys.modules[_GRAMMAR]
 
 CHAPTER = re.compile(r"\{\{chapter:([\w-]+)\}\}")
+FACT = re.compile(r"\{\{(exercises|points|minutes)\}\}")  # of the assignment, as the instructor's choices leave it
 
 
 def solved_notebook(source: Source) -> Any:
@@ -44,6 +45,7 @@ def solved_notebook(source: Source) -> Any:
         cell.id = re.sub(r"[^a-zA-Z0-9_-]", "-", name)[:64]
         if cell.cell_type == "markdown":
             cell.source = CHAPTER.sub(lambda match: _chapter(source, match.group(1)), cell.source)
+            cell.source = FACT.sub(lambda match: _fact(source, match.group(1)), cell.source)
     notebook.metadata = nbformat.from_dict(
         {
             "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -77,6 +79,16 @@ def _chapter(source: Source, slug: str) -> str:
         raise CourseError(f"{source.notebook.name} names the chapter {slug}, which assignment.toml lacks.")
     title, link = source.assignment.chapter_link(slug)
     return f"[{title}]({link})" if link else f"“{title}”"
+
+
+def _fact(source: Source, name: str) -> str:
+    assignment = source.assignment
+    facts = {
+        "exercises": len(assignment.exercises),
+        "points": assignment.max_score,
+        "minutes": sum(exercise.minutes for exercise in assignment.exercises),
+    }
+    return f"{facts[name]:g}"
 
 
 def read_solved(source: Source) -> Submission:

@@ -42,7 +42,9 @@ def graded(source: Source, answers: dict[str, str] | None = None) -> dict[str, E
 
 def test_an_exercise_left_out_is_in_neither_the_notebook_nor_the_grade(tmp_path: Path) -> None:
     source = chosen(tmp_path, '[grading]\nleave_out = ["Standardize"]')
-    names = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in solved.solved_notebook(source).cells}
+    notebook = solved.solved_notebook(source)
+    assert "Exercises: 1. Points: 6." in notebook.cells[0].source
+    names = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells}
     assert "moving_average" in names and not {"Standardize", "check-Standardize"} & names
     assert {rule.exercise for rule in collecting.collect(source.assignment)} == {"moving_average"}
     assert source.assignment.max_score == 6 and all(one.exercise == "moving_average" for one in source.wrong)

@@ -61,6 +61,7 @@ def edit(course: Course, file: str, old: str, new: str) -> Course:
         ("smoothing.py", "    self.window = window", "    self.window = int(window)", {"Standardize": ["reference"]}),
         ("smoothing.py", "# (B, T - window + 1, window)", "# one row per run", {}),
         ("assignment.toml", "points = 4", "points = 5", {"Standardize": ["settings"]}),
+        ("assignment.toml", "[chapters]", '[grading]\nleave_out = ["Standardize"]\n[chapters]', {}),
         ("wrong/moving_average/sum_of_neighbours.py", ".sum(-1)", ".sum(dim=-1)", {"moving_average": ["explanations"]}),
         ("standins.py", "def ", "X = 1\n\n\ndef ", {"Standardize": ["stand-ins"]}),
     ],

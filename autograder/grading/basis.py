@@ -42,7 +42,8 @@ def bases(source: Source) -> dict[str, dict[str, str]]:
         answers = [
             notebooks.without_layout(cell.source)
             for cell in reference
-            if not cell.exercises or {exercise.name, *called} & set(cell.exercises)
+            if {exercise.name, *called} & set(cell.exercises)
+            or not (cell.exercises or notebooks.only_checks(cell.source))
         ]
         found[exercise.name] = {
             CHECKS: _digest(checks.used_by(assignment.checks / f"test_{exercise.name}.py")),

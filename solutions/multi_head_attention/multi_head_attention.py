@@ -14,8 +14,8 @@
 # %% [markdown] nbgrader={"cell_type": "markdown", "grade": false, "grade_id": "welcome", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # # Multi-head attention
 #
-# Ten small exercises, 100 points, about two and a half hours. At the end you have written multi-head attention as one
-# PyTorch module, and you know every shape in it.
+# {{exercises}} small exercises, {{points}} points, about {{minutes}} minutes in all. At the end you have written multi-head
+# attention as one PyTorch module, and you know every shape in it.
 #
 # **How it works.** Write your answer in the cell below each task, where it says `raise NotImplementedError()`. Then run the
 # cell with `check(...)`. It tries your answer on small inputs and says which rule holds, which does not, and what to try.
@@ -352,7 +352,7 @@ check("load_torch_weights")
 # What does one head contribute? Take it away and look. After `silence_head(mha, 2)`, head 2 adds nothing to the output. The other
 # heads add what they added before, and the weights in `attn` stay as they were.
 #
-# Change the numbers in `mha` itself. You know from exercise 7 where a head meets W_O.
+# Change the numbers in `mha` itself. The chapter on W_O shows where a head meets it.
 #
 # About 10 minutes · chapter {{chapter:w_o}}
 
@@ -371,7 +371,7 @@ check("silence_head")
 # %% [markdown] nbgrader={"cell_type": "markdown", "grade": false, "grade_id": "about-total", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Your total
 #
-# Run this cell to check all ten exercises at once. It takes a few seconds.
+# Run this cell to check all exercises at once. It takes a few seconds.
 
 # %% nbgrader={"cell_type": "code", "grade": false, "grade_id": "total", "locked": true, "schema_version": 3, "solution": false, "task": false}
 check()

@@ -651,6 +651,26 @@ def module_parts(names, sizes):
     return seen
 
 
+def module_sizes(names, sizes):
+    """What the module keeps as `h` and `d_k` for each (h, d_model), as text: a whole number, or what else it is."""
+    seen = {}
+    for h, d_model in sizes:
+        mha = names["MultiHeadedAttention"](h, d_model)
+        for name in ("h", "d_k"):
+            seen[f"{name} of {d_model} / {h}"] = _whole(mha, name)
+    return seen
+
+
+def _whole(thing, name):
+    if not hasattr(thing, name):
+        return f"no attribute `{name}`"
+    value = getattr(thing, name)
+    try:
+        return str(int(value)) if int(value) == value else _kind(value)
+    except Exception:  # a learner's object
+        return _kind(value)
+
+
 def module_refusal(names, sizes):
     """What comes of making the module with each size (h, d_model): "made", "refused", or the name of another error."""
     seen = {}

@@ -64,7 +64,7 @@ def test_the_weights_of_each_head(answer, draw):
 
 @stage(
     "values",
-    points=1.5,
+    points=1,
     hint="Take x through W_Q, W_K, W_V, split, attention, merge, W_O, and compare step by step with the book.",
 )
 def test_self_attention(answer, draw):
@@ -244,6 +244,20 @@ def test_arguments_and_parameters_stay_as_they_were(answer, draw):
         masks=[mask, mask.long(), mask.float()],
     )
     unchanged(seen)
+
+
+@stage("side effects", points=0.5, hint="In __init__: self.h = h, and self.d_k = d_model // h.")
+def test_h_and_d_k_are_kept(answer):
+    """`h` is the number of heads and `d_k` the width of one: 12 wide, 3 heads, so d_k is 4."""
+    seen = answer.observe("module_sizes", sizes=[[3, 12], [2, 10]])
+    for size, h, d_k in (("12 / 3", 3, 4), ("10 / 2", 2, 5)):
+        for name, value in (("h", h), ("d_k", d_k)):
+            came = seen.text(f"{name} of {size}")
+            seen.law(
+                came == str(value),
+                expected=_("`{name}` = {value} for d_model / h = {size}").format(name=name, value=value, size=size),
+                got=came,
+            )
 
 
 @stage(

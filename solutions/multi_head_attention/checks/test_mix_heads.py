@@ -95,7 +95,7 @@ def test_the_parts_and_the_bias_add_up_to_the_output(answer, draw):
 @stage("values", points=1, hint="Heads are all alike: head i and block i belong together, wherever they stand.")
 def test_the_order_of_the_heads_does_not_matter(answer, draw):
     """Heads and their blocks of W_O in another order: the same output, and the parts in that order."""
-    h, d_k, d_model = 3, 2, 6
+    h, d_k, d_model = 3, 2, 5
     given = heads_and_w_o(draw, 2, h, 2, d_k, d_model)
     order = draw.permutation(h)
     columns = torch.arange(h * d_k).view(h, d_k).index_select(0, order).flatten()
