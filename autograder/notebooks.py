@@ -12,7 +12,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -271,15 +271,32 @@ def _lines(source: str) -> str:
 
 
 def off_limits_calls(cells: Sequence[Cell], names: Sequence[str]) -> list[tuple[str, str]]:
-    """(exercise, name) for each call of a function that is off limits inside an exercise's cell. Only calls count."""
+    """(exercise, name) for each call of a function that is off limits inside an exercise's cell. Only calls count.
+
+    A function that was given another name is known by that as well.
+    """
     short = {name.rpartition(".")[2]: name for name in names}
+    trees = [(cell, tree) for cell in cells if (tree := _python(cell.source)) is not None]
+    for _cell, tree in trees:
+        for alias, name in _renamed(tree):
+            if name in short:
+                short.setdefault(alias, short[name])
     found: list[tuple[str, str]] = []
-    for cell in cells:
-        tree = _python(cell.source) if cell.exercises else None
-        for node in ast.walk(tree) if tree else ():
-            if isinstance(node, ast.Call):
-                function = node.func
-                called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-                if called in short:
-                    found.extend((exercise, short[called]) for exercise in cell.exercises)
+    for cell, tree in trees:
+        for node in ast.walk(tree) if cell.exercises else ():
+            if isinstance(node, ast.Call) and (called := _last_name(node.func)) in short:
+                found.extend((exercise, short[called]) for exercise in cell.exercises)
     return list(dict.fromkeys(found))
+
+
+def _last_name(node: ast.AST | None) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _renamed(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Other names that code gives: `from a import name as alias`, `alias = a.name`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield from ((one.asname, one.name) for one in node.names if one.asname)
+        elif isinstance(node, ast.Assign) and _last_name(node.value):
+            yield from ((target.id, _last_name(node.value)) for target in node.targets if isinstance(target, ast.Name))

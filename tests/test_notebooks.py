@@ -169,8 +169,25 @@ def test_only_calls_of_what_is_off_limits_are_flagged() -> None:
         ),
         ASSIGNMENT,
     ).cells
-    names = ["nn.MultiheadAttention", "F.scaled_dot_product_attention"]
-    assert notebooks.off_limits_calls(cells, names) == [("masks", "F.scaled_dot_product_attention")]
+    assert notebooks.off_limits_calls(cells, OFF_LIMITS) == [("masks", "F.scaled_dot_product_attention")]
+
+
+OFF_LIMITS = ["nn.MultiheadAttention", "F.scaled_dot_product_attention"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "from torch._C._nn import scaled_dot_product_attention as f\n",
+        "f = F.scaled_dot_product_attention\n",
+        "import torch as t\nf = t.nn.functional.scaled_dot_product_attention\n",
+    ],
+)
+def test_what_is_off_limits_is_known_by_another_name_too(given: str) -> None:
+    answer = "def padding_mask(t):\n    return f(t, t, t)\n"
+    for sources in ((given, answer), (given + answer,)):
+        cells = notebooks.read(notebook(*map(cell, sources)), ASSIGNMENT).cells
+        assert notebooks.off_limits_calls(cells, OFF_LIMITS) == [("masks", "F.scaled_dot_product_attention")]
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,13 @@ def test_a_cell_that_raises_costs_itself_and_later_cells_still_run(sandbox: Sand
     assert outcome.defined == {"answer"}
 
 
+def test_what_a_cell_writes_beside_itself_it_can_import(sandbox: Sandbox) -> None:
+    cells = ("%%writefile helper.py\ndef one():\n    return 1\n", "from helper import one\nanswer = one")
+    outcome = ran(sandbox, *cells, careful=False)
+    assert outcome.problems == (None, None)
+    assert "answer" in outcome.defined
+
+
 def test_a_syntax_error_names_its_line(sandbox: Sandbox) -> None:
     (problem,) = ran(sandbox, "x = 1\ndef broken(:\n    pass", careful=False).problems
     assert problem is not None

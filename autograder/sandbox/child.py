@@ -185,6 +185,7 @@ class Worker:
         cells: list[str] = job["cells"]
         self._marks = Marks(page)
         self._marks.seconds = step_seconds / BRIEF if job["brief"] else step_seconds
+        sys.path.insert(0, "")  # as in a notebook: what a cell writes beside itself, it can import
         try:
             if job["careful"]:
                 self._step_by_step(channel, cells, job["requests"], job["stand_ins"])

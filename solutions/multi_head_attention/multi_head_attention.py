@@ -26,7 +26,7 @@
 # **The rules**
 #
 # - `torch`, `numpy`, `einops` and Python's own library may be used. `nn.MultiheadAttention` and
-#   `F.scaled_dot_product_attention` are off limits: they are what you build.
+#   `F.scaled_dot_product_attention` are off limits, and so are modules that hold them: they are what you build.
 # - You may add cells and helper functions. If a name is defined more than once, its last definition counts.
 # - Please leave the locked cells as they are.
 # - A mask holds only 0 or `False` (may not look) and 1 or `True` (may look). It may be bool, int or float. Every query may look

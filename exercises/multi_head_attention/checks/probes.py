@@ -252,7 +252,7 @@ def attend_side_effects(names, query, key, value, masks):
     return _afterwards(query=query, key=key, value=value, **kinds)
 
 
-def attend_with_dropout(names, query, key, value, factors):
+def attend_with_dropout(names, query, key, value, factors, mask=None):
     """Output and weights where "dropout" multiplies the weights by given factors; what it was given, how often."""
     given = []
 
@@ -260,7 +260,8 @@ def attend_with_dropout(names, query, key, value, factors):
         given.append(weights)
         return weights * factors
 
-    seen = _attend(names, query, key, value, dropout=dropout)
+    options = {"dropout": dropout} if mask is None else {"dropout": dropout, "mask": mask}
+    seen = _attend(names, query, key, value, **options)
     return {**seen, "calls": len(given), "given": given[0] if given else torch.zeros(0)}
 
 
@@ -494,6 +495,12 @@ def pad_kind(names, tokens, pad):
     return {"mask": _dtype(mask), **_afterwards(tokens=tokens)}
 
 
+def pad_on_meta(names, tokens, pad):
+    """Whether the padding mask lies on the device of tokens."""
+    tokens = tokens.to("meta")
+    return _on_meta(lambda: {"mask": _tensor(names["padding_mask"](tokens, pad), "padding_mask")})
+
+
 def causal(names, size):
     """The causal mask."""
     return {"mask": _tensor(names["causal_mask"](size), "causal_mask")}
@@ -512,6 +519,11 @@ def causal_on_meta(names, size):
 def share(names, mask):
     """The mask with an axis for the heads."""
     return {"mask": _tensor(names["share_across_heads"](mask), "share_across_heads")}
+
+
+def share_kind(names, mask):
+    """Dtype of the mask with an axis for the heads."""
+    return {"mask": _dtype(names["share_across_heads"](mask))}
 
 
 def share_side_effects(names, mask):
@@ -752,13 +764,17 @@ def module_evaluation(names, h, weights, biases, x, dropout):
     return {**one, "output_again": two["output"]}
 
 
-def module_training(names, h, weights, biases, x, dropout):
-    """Output and attn of a call in training, with dropout, and attn of a call in evaluation after it."""
+def module_training(names, h, weights, biases, x, dropout, mask=None):
+    """Output and attn of a call in training, with dropout, attn of the next one, and of one in evaluation after them."""
     mha = _module(names, h, weights, biases, dropout=dropout)
     mha.train()
-    training = _call(mha, x, x, x)
+    training, again = _ask(mha, x, x, x, mask), _ask(mha, x, x, x, mask)
     mha.eval()
-    return {**training, "attn_in_evaluation": _call(mha, x, x, x)["attn"]}
+    return {
+        **training,
+        "attn_of_the_next_call": again["attn"],
+        "attn_in_evaluation": _ask(mha, x, x, x, mask)["attn"],
+    }
 
 
 def module_dtype(names, h, weights, biases, query, key, value, mask):
@@ -828,6 +844,11 @@ def load_and_call(names, h, weights, biases, query, key, value, mask=None):
     return _ask(_load(names, h, weights, biases)[0], query, key, value, mask)
 
 
+def load_numbers(names, h, weights, biases):
+    """Weight and bias of the four linears after loading."""
+    return {name: parameter.detach() for name, parameter in _named(_load(names, h, weights, biases)[0])}
+
+
 def load_and_train(names, h, weights, biases, x):
     """The outputs of both modules before and after torch_mha is changed, and before and after mha is."""
     mha, torch_mha = _load(names, h, weights, biases)
@@ -854,7 +875,11 @@ def load_side_effects(names, h, weights, biases):
     torch_mha = _torch_module(h, weights, biases)
     mha = names["MultiHeadedAttention"](h, weights.shape[-1], dropout=0.0).eval()
     names["load_torch_weights"](mha, torch_mha)
-    return _afterwards(**{name.replace(".", "_"): p for name, p in torch_mha.named_parameters()})
+    return {
+        **_afterwards(**{name.replace(".", "_"): p for name, p in torch_mha.named_parameters()}),
+        "mode afterwards": torch_mha.training,
+        "requires_grad afterwards": all(p.requires_grad for p in torch_mha.parameters()),
+    }
 
 
 def load_gradients(names, h, weights, biases, x, direction):

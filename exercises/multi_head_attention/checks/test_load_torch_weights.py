@@ -37,7 +37,7 @@ def test_both_modules_attend_alike(answer, draw):
 
 
 @stage(
-    "values", points=1, hint="in_proj_weight holds W_Q, W_K, W_V on top of each other: rows 0 to d_model - 1 are W_Q."
+    "values", points=0.5, hint="in_proj_weight holds W_Q, W_K, W_V on top of each other: rows 0 to d_model - 1 are W_Q."
 )
 def test_both_modules_compute_the_same(answer, draw):
     """After loading, your module gives the output and the weights that nn.MultiheadAttention gives."""
@@ -57,6 +57,15 @@ def test_the_same_for_cross_attention_with_a_mask(answer, draw):
         mask=first_tokens(4, 2, tokens=4),
     )
     same_output(seen)
+
+
+@stage("values", points=0.5, hint="The rows d_model to 2·d_model - 1 of in_proj_bias are W_K's bias. The output does not show it.")
+def test_all_eight_tensors_are_loaded(answer, draw):
+    """Each linear holds the numbers of nn.MultiheadAttention, weight and bias."""
+    seen = answer.observe("load_numbers", h=2, **four_linears(draw, 4))
+    for letter in "QKVO":
+        seen.same(f"W_{letter}", axes="out in")
+        seen.same(f"b_{letter}", axes="out")
 
 
 @stage(

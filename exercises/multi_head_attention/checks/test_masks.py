@@ -1,7 +1,7 @@
 """Rules for `padding_mask`, `causal_mask` and `share_across_heads`."""
 
 import torch
-from mha_inputs import dtypes, first_tokens, unchanged
+from mha_inputs import dtypes, first_tokens, one_device, unchanged
 
 from autograder.checking import stage
 from autograder.language import _
@@ -27,7 +27,7 @@ def test_one_row_per_sentence(answer, draw):
 
 @stage(
     "values",
-    points=1.5,
+    points=1,
     of="padding_mask",
     hint="True means: may look. Which tokens may a query look at?",
     blames="So the fault lies in the comparison: in what it compares, or in what its True means.",
@@ -77,6 +77,18 @@ def test_tokens_stay_as_they_were(answer, draw):
 def test_the_padding_mask_is_bool(answer, draw):
     """The padding mask's dtype is torch.bool."""
     dtypes(answer.observe("pad_kind", tokens=sentences(draw, (3, 2), 4, 0), pad=0), "mask")
+
+
+@stage(
+    "device",
+    points=0.5,
+    chapter="devices",
+    of="padding_mask",
+    hint="Compare tokens itself. A new tensor lies on the CPU unless it is given `device=tokens.device`.",
+)
+def test_the_padding_mask_lies_where_tokens_lie(answer, draw):
+    """No operation mixes devices, and the padding mask lies on the device of `tokens`."""
+    one_device(answer.observe("pad_on_meta", tokens=sentences(draw, (3, 2), 4, 0), pad=0))
 
 
 @stage(
@@ -145,7 +157,7 @@ def test_an_axis_for_the_heads(answer, draw):
 
 @stage(
     "values",
-    points=2.5,
+    points=2,
     of="share_across_heads",
     hint="Only the shape changes; every sentence keeps its own mask.",
     blames="So the fault lies in cells that are changed, or moved to another sentence or another query.",
@@ -167,3 +179,16 @@ def test_the_same_mask_in_every_head(answer, draw):
 def test_the_mask_stays_as_it_was(answer, draw):
     """The mask has the same shape and the same numbers after the call."""
     unchanged(answer.observe("share_side_effects", mask=draw.mask(2, 4, 5)))
+
+
+@stage(
+    "dtype",
+    points=0.5,
+    of="share_across_heads",
+    hint="Only the shape changes: no `.float()`, no `.bool()`.",
+    blames="Every cell is right, so the fault lies in the dtype alone.",
+)
+def test_the_mask_keeps_its_dtype(answer, draw):
+    """A bool mask stays bool, an int mask int, a float mask float."""
+    for dtype in (torch.bool, torch.int64, torch.float32):
+        dtypes(answer.observe("share_kind", mask=draw.mask(2, 4, 5).to(dtype)), "mask")

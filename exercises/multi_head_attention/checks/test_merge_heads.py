@@ -46,8 +46,8 @@ def test_heads_of_a_token_stand_side_by_side(answer, draw):
 
 @stage("values", points=1.5, hint="Take every size from x.shape.")
 def test_other_numbers_of_heads(answer, draw):
-    """One head, heads of width 1, as many heads as sentences, more tokens than numbers."""
-    for shape in ((2, 1, 3, 4), (2, 4, 3, 1), (4, 4, 2, 3), (2, 2, 9, 3)):
+    """One head, heads of width 1, as many heads as sentences, more tokens than numbers; one sentence, one token."""
+    for shape in ((2, 1, 3, 4), (2, 4, 3, 1), (4, 4, 2, 3), (2, 2, 9, 3), (1, 2, 3, 2), (2, 2, 1, 3)):
         answer.observe("merge", x=draw.normal(*shape)).same("merged", axes=AXES)
 
 

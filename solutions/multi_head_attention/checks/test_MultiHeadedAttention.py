@@ -90,8 +90,8 @@ def test_query_key_and_value_from_different_sources(answer, draw):
 
 @stage("values", points=1, hint="Use h and d_k = d_model // h everywhere, and no number of your own.")
 def test_other_numbers_of_heads(answer, draw):
-    """One head, heads of width 1, and as many heads as sentences."""
-    for h, d_model, batch in ((1, 4, 2), (3, 3, 3)):
+    """One head, heads of width 1, and as many heads as sentences; one sentence alone."""
+    for h, d_model, batch in ((1, 4, 2), (3, 3, 3), (2, 4, 1)):
         x = draw.normal(batch, 4, d_model)
         seen = answer.observe("module_call", h=h, **four_linears(draw, d_model), query=x, key=x, value=x)
         same_output(seen)
@@ -308,29 +308,56 @@ def test_no_dropout_in_evaluation(answer, draw):
 
 
 @stage(
-    "train/eval", points=1, hint="Give self.dropout to attention. It acts on the weights, before they meet the values."
+    "train/eval", points=0.5, hint="Give self.dropout to attention. It acts on the weights, before they meet the values."
 )
 def test_dropout_on_the_weights_in_training(answer, draw):
-    """With dropout = 0.2 in training, each weight is either 0 or 1.25 times as large, and the output is made with them."""
+    """With dropout = 0.2 in training, each weight is either 0 or 1.25 times as large, and the output is made with them; with a mask as well."""
     given = four_linears(draw, 6)
     x = draw.normal(2, 8, 6)
-    seen = answer.observe("module_training", h=3, **given, x=x, dropout=0.2)
-    seen.same_shape("attn", "output")
-    attn, still = seen.tensor("attn"), seen.reference["attn_in_evaluation"]
-    dropped = attn == 0
-    seen.law(
-        close(attn, torch.where(dropped, 0.0, still / (1 - 0.2))) and bool(dropped.any()) and not bool(dropped.all()),
-        expected=_("some weights 0 and all others 1.25 times as large"),
-        got=_("{zeros} of {all} weights 0").format(zeros=int(dropped.sum()), all=attn.numel()),
-    )
-    w, b = given["weights"].double(), given["biases"].double()
-    values = (x.double() @ w[2].T + b[2]).unflatten(-1, (3, 2))  # (B, T, h, d_k)
-    used = torch.einsum("bhqk,bkhd->bqhd", attn.double(), values).flatten(2) @ w[3].T + b[3]
-    seen.law(
-        close(seen.tensor("output"), used),
-        expected=_("an output made with the weights in `attn`"),
-        got=_("another output"),
-    )
+    for mask in (None, first_tokens(8, 6, tokens=8)):
+        seen = answer.observe("module_training", h=3, **given, x=x, dropout=0.2, mask=mask)
+        seen.same_shape("attn", "output")
+        attn, still = seen.tensor("attn"), seen.reference["attn_in_evaluation"]
+        dropped, allowed = (attn == 0) & (still != 0), int((still != 0).sum())
+        seen.law(
+            close(attn, torch.where(dropped, 0.0, still / (1 - 0.2))) and 0 < int(dropped.sum()) < allowed,
+            expected=_("some weights 0 and all others 1.25 times as large"),
+            got=_("{zeros} of {all} weights 0").format(zeros=int(dropped.sum()), all=allowed),
+        )
+        w, b = given["weights"].double(), given["biases"].double()
+        values = (x.double() @ w[2].T + b[2]).unflatten(-1, (3, 2))  # (B, T, h, d_k)
+        used = torch.einsum("bhqk,bkhd->bqhd", attn.double(), values).flatten(2) @ w[3].T + b[3]
+        seen.law(
+            close(seen.tensor("output"), used),
+            expected=_("an output made with the weights in `attn`"),
+            got=_("another output"),
+        )
+
+
+@stage(
+    "train/eval",
+    points=0.5,
+    hint="An nn.Dropout(dropout) draws for each weight by itself: in every head, sentence and call anew.",
+)
+def test_dropout_draws_for_each_weight(answer, draw):
+    """With dropout = 0.2 about one weight in five is dropped, each by itself: no row, column or head as a whole, and others in each call."""
+    given = four_linears(draw, 6)
+    seen = answer.observe("module_training", h=3, **given, x=draw.normal(2, 8, 6), dropout=0.2, mask=None)
+    seen.same_shape("attn", "attn_of_the_next_call")
+    dropped, then = seen.tensor("attn") == 0, seen.tensor("attn_of_the_next_call") == 0
+    share = dropped.double().mean().item()  # of 384: 0.07 and 0.33 are six standard deviations away
+    seen.law(0.07 < share < 0.33, expected=_("about 20 % of the weights 0"), got=f"{share:.0%}")
+    alike = []
+    for name, axis in (("query", -1), ("key", -2)):
+        if bool((dropped.all(dim=axis) | ~dropped.any(dim=axis)).all()):
+            alike.append(_("all weights of a {name}").format(name=_(name)))
+    if bool((dropped == dropped[:, :1]).all()):
+        alike.append(_("all heads"))
+    if bool((dropped == dropped[:1]).all()):
+        alike.append(_("all sentences"))
+    if bool((dropped == then).all()):
+        alike.append(_("all calls"))
+    seen.law(not alike, expected=_("a draw for each weight"), got=_("one for {all}").format(all=", ".join(alike)))
 
 
 @stage(

@@ -215,9 +215,9 @@ def test_a_mask_may_be_bool_int_or_float(answer, draw):
 
 @stage("mask", points=0.5, hint="Leave the mask's shape alone: `masked_fill` and `where` broadcast it to the scores.")
 def test_a_mask_of_any_shape_that_broadcasts(answer, draw):
-    """Masks (Tq, Tk), (1, Tq, Tk), (B, 1, 1, Tk), (B, 1, Tq, Tk) and (B, h, Tq, Tk) work beside scores (B, h, Tq, Tk)."""
+    """Masks (Tk,), (Tq, Tk), (1, Tq, Tk), (B, 1, 1, Tk), (B, 1, Tq, Tk) and (B, h, Tq, Tk) work beside scores (B, h, Tq, Tk)."""
     given = query_key_value(draw, 2, 3, queries=4, keys=5, d_k=7)
-    for shape in ((4, 5), (1, 4, 5), (2, 1, 1, 5), (2, 1, 4, 5), (2, 3, 4, 5)):
+    for shape in ((5,), (4, 5), (1, 4, 5), (2, 1, 1, 5), (2, 1, 4, 5), (2, 3, 4, 5)):
         seen = answer.observe("attend", **given, mask=draw.mask(*shape))
         seen.same("weights", axes="B h Tq Tk")
 
@@ -268,13 +268,15 @@ def test_the_arguments_stay_as_they_were(answer, draw):
 
 @stage("train/eval", points=0.5, hint="weights = dropout(weights) comes after the softmax and before the values.")
 def test_dropout_acts_on_the_weights(answer, draw):
-    """`dropout` is called once, with the softmax's weights, and the values meet what it returns."""
+    """`dropout` is called once, with the softmax's weights, and the values meet what it returns; with a mask as well."""
     factors = torch.tensor([0.0, 2.0, 1.0, 0.5])  # per key
-    seen = answer.observe("attend_with_dropout", **query_key_value(draw, 2, queries=3, keys=4, d_k=4), factors=factors)
-    calls = seen.number("calls")
-    seen.law(calls == 1, expected=_("`dropout` called once"), got=_("{calls} calls").format(calls=f"{calls:g}"))
-    seen.same("given", axes="B Tq Tk")
-    seen.same("output", axes="B Tq d_v")
+    given = query_key_value(draw, 2, queries=3, keys=4, d_k=4)
+    for mask in (None, first_tokens(3, 2, tokens=4)):
+        seen = answer.observe("attend_with_dropout", **given, factors=factors, mask=mask)
+        calls = seen.number("calls")
+        seen.law(calls == 1, expected=_("`dropout` called once"), got=_("{calls} calls").format(calls=f"{calls:g}"))
+        seen.same("given", axes="B Tq Tk")
+        seen.same("output", axes="B Tq d_v")
 
 
 @stage("train/eval", points=0.5, hint="Return the weights that met the values, after dropout.")
@@ -307,13 +309,16 @@ def test_the_dtype_of_the_input_is_kept(answer, draw):
     hint="exp(120) does not fit in float32. Subtract each row's maximum first, or use PyTorch's softmax.",
 )
 def test_large_scores_give_finite_weights(answer, draw):
-    """float32 ends near 3e38, which exp(89) exceeds: scores of 120 to 480 give finite weights all the same."""
+    """float32 ends near 3e38, which exp(89) exceeds: scores of 120 to 480 give finite weights all the same, also beside rows from -480 to -120."""
     signs = torch.tensor([1.0, -1.0, 1.0, -1.0])[:, None]
     query = 30.0 * draw.integers(1, 3, 2, 3, 16).float()  # scores from 120 to 480, exact in float32
     key = signs * draw.integers(1, 3, 2, 4, 16).float()
-    seen = answer.observe("attend", query=query, key=key, value=draw.normal(2, 4, 5))
-    seen.same("weights", axes="B Tq Tk")
-    seen.same("output", axes="B Tq d_v")
+    value = draw.normal(2, 4, 5)
+    below = torch.tensor([1.0, -1.0, 1.0])[:, None]  # all scores of query 1 lie far below those of the others
+    for one, other in ((query, key), (below * query, signs * key)):
+        seen = answer.observe("attend", query=one, key=other, value=value)
+        seen.same("weights", axes="B Tq Tk")
+        seen.same("output", axes="B Tq d_v")
 
 
 @stage(

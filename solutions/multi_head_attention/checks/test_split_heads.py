@@ -46,8 +46,8 @@ def test_head_i_holds_its_own_columns(answer, draw):
 
 @stage("values", points=1.5, hint="Compute d_k from x and h: d_k = x.size(-1) // h.")
 def test_other_numbers_of_heads(answer, draw):
-    """One head, heads of width 1, as many heads as sentences, more tokens than numbers."""
-    for shape, h in (((2, 3, 4), 1), ((2, 3, 4), 4), ((4, 2, 8), 4), ((2, 9, 6), 2)):
+    """One head, heads of width 1, as many heads as sentences, more tokens than numbers; one sentence, one token."""
+    for shape, h in (((2, 3, 4), 1), ((2, 3, 4), 4), ((4, 2, 8), 4), ((2, 9, 6), 2), ((1, 3, 4), 2), ((2, 1, 4), 2)):
         answer.observe("split", x=draw.normal(*shape), h=h).same("heads", axes=AXES)
 
 

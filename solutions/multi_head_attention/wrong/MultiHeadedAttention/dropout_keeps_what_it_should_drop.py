@@ -1,0 +1,27 @@
+# misconception: dropout-share-turned-round
+# Keeps with probability p instead of 1 - p.
+class MultiHeadedAttention(nn.Module):
+    def __init__(self, h, d_model, dropout=0.1):
+        super().__init__()
+        assert d_model % h == 0
+        self.d_k = d_model // h
+        self.h = h
+        self.linears = clones(nn.Linear(d_model, d_model), 4)
+        self.attn = None
+        self.dropout = nn.Dropout(p=dropout)
+
+    def drop(self, weights):
+        p = self.dropout.p if self.training else 0.0
+        return weights * (torch.rand_like(weights) <= (p or 1.0)) / (1 - p)
+
+    def forward(self, query, key, value, mask=None):
+        if mask is not None:
+            mask = mask.unsqueeze(1)
+        B = query.size(0)
+        query, key, value = [
+            x.view(B, -1, self.h, self.d_k).transpose(1, 2)
+            for x in (self.linears[0](query), self.linears[1](key), self.linears[2](value))
+        ]
+        x, self.attn = attention(query, key, value, mask=mask, dropout=self.drop)
+        x = x.transpose(1, 2).contiguous().view(B, -1, self.h * self.d_k)
+        return self.linears[-1](x)
