@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +195,12 @@ def test_a_way_that_ends_too_early_is_told_as_such(source: Source, released: Ass
 def test_right_numbers_in_the_wrong_order_are_no_missing_step(source: Source, released: Assignment, path: str) -> None:
     said = " ".join(trace_of(source, released, *bank(source, path)).text().split())
     assert "a step after them is missing" not in said and "in which order its axes stand" in said
+
+
+def test_the_book_names_the_exercises_that_can_be_traced(course: Course, released: Assignment) -> None:
+    page = (course.root / "book" / "how-to-use.md").read_text(encoding="utf-8")
+    (line,) = [line for line in page.splitlines() if "can be traced" in line]
+    assert re.findall(r"`(\w+)`", line) == list(released.traces)
 
 
 def test_all_exercises_at_once_are_answered_with_those_that_can_be_traced(released: Assignment) -> None:
