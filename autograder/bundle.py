@@ -117,7 +117,15 @@ The notebook opens in your browser. Run the first cell, read a task, write your 
 to try. There are {count} exercises; together they take about {minutes} minutes. The next time, only the last command
 is needed.
 
-Hand in one file: `{notebook}`.
+You can also check the saved notebook in a terminal. In this folder, on macOS and Linux:
+
+    .venv/bin/autograder check {notebook} {example}
+
+On Windows:
+
+    .venv\\Scripts\\autograder check {notebook} {example}
+
+{traces}Hand in one file: `{notebook}`.
 
 {book}## If something is in the way
 
@@ -130,7 +138,23 @@ Hand in one file: `{notebook}`.
         notebook=f"{assignment.name}.ipynb",
         count=len(assignment.exercises),
         minutes=minutes,
+        example=next(iter(assignment.traces), assignment.exercises[0].name),
+        traces=_what_can_be_traced(assignment),
         book=_where_the_book_is(assignment),
+    )
+
+
+def _what_can_be_traced(assignment: Assignment) -> str:
+    if not assignment.traces:
+        return ""
+    return _(
+        """With `--trace` at its end this command also follows your own code, line by line. In the notebook,
+`check("{example}", trace=True)` does. These exercises can be traced: {names}.
+
+"""
+    ).format(
+        example=next(iter(assignment.traces)),
+        names=", ".join(f"`{name}`" for name in assignment.traces),
     )
 
 

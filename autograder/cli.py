@@ -247,7 +247,7 @@ def _check(options: argparse.Namespace) -> int:
     except CheckError as problem:
         raise WrongUsage(str(problem)) from None
     for one in checked:
-        print(one.text())
+        print(one.text(options.notebook))
     return OK if all(one.passed for one in checked) else SOME_FAILED
 
 

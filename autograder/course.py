@@ -166,10 +166,10 @@ def _trace(name: str, table: Mapping[str, Any]) -> Trace:
 
 
 def _check_choices(choices: Choices, exercises: Sequence[str]) -> None:
-    """Raises `CourseError` where the instructor's choices name what is not there."""
+    """Raises `WrongSetting` where the instructor's choices name what is not there."""
     named = {*choices.leave_out, *choices.points, *(name.partition("/")[0] for name in choices.not_counted)}
     for name in sorted(named - set(exercises)):
-        raise CourseError(f"{SETTINGS}: [grading] names {name}, which is no exercise.")
+        raise WrongSetting(f"[grading] names {name}, which is no exercise.")
 
 
 @dataclass(frozen=True)
@@ -218,29 +218,30 @@ class Assignment:
         return assignment
 
     def _check_needs(self) -> None:
+        where = self.folder / SETTINGS
         seen: set[str] = set()
         functions: dict[str, str] = {}
         for exercise in self.exercises:
             if exercise.name in seen:
-                raise CourseError(f"{SETTINGS} names the exercise {exercise.name} twice.")
+                raise CourseError(f"{where} names the exercise {exercise.name} twice.")
             for need in exercise.needs:
                 if need in self.choices.leave_out:
-                    raise CourseError(f"{SETTINGS}: {exercise.name} needs {need}, which [grading] leaves out.")
+                    raise CourseError(f"{where}: {exercise.name} needs {need}, which [grading] leaves out.")
                 if need not in seen:
-                    raise CourseError(f"{SETTINGS}: {exercise.name} needs {need}, which does not come before it.")
+                    raise CourseError(f"{where}: {exercise.name} needs {need}, which does not come before it.")
             for other in exercise.may_call:
                 if other not in seen and other not in self.choices.leave_out:
-                    raise CourseError(f"{SETTINGS}: {exercise.name} may call {other}, which does not come before it.")
+                    raise CourseError(f"{where}: {exercise.name} may call {other}, which does not come before it.")
             for function in exercise.functions:
                 if function in functions:
                     both = f"{functions[function]} and {exercise.name}"
-                    raise CourseError(f"{SETTINGS}: {both} both define {function}; it can belong to one of them.")
+                    raise CourseError(f"{where}: {both} both define {function}; it can belong to one of them.")
                 functions[function] = exercise.name
-            self.check_chapter(f"{SETTINGS}: {exercise.name}", exercise.chapter)
+            self.check_chapter(f"{where}: {exercise.name}", exercise.chapter)
             seen.add(exercise.name)
         for name in self.traces:
             if name not in seen:
-                raise CourseError(f"{SETTINGS} has a trace for {name}, which is no exercise.")
+                raise CourseError(f"{where} has a trace for {name}, which is no exercise.")
 
     def check_chapter(self, who: str, chapter: str) -> None:
         """Raises `CourseError` where a chapter is named that the course lacks. who: who names it."""

@@ -42,6 +42,7 @@ class Checked:
     exercises: Sequence[ExerciseResult]
     is_total: bool
     trace: Traced | None = None
+    note: str = ""
 
     @property
     def score(self) -> float:
@@ -68,6 +69,11 @@ class Checked:
             return ""
         return self.exercises[0].name if self.exercises[0].name in self.assignment.traces else ""
 
+    @property
+    def _call(self) -> str:
+        """How the trace is asked for in Python, "" where none is offered."""
+        return f'check("{self._offer}", trace=True)' if self._offer else ""
+
     def _repr_html_(self) -> str:
         return panel_html(
             self.exercises,
@@ -75,19 +81,27 @@ class Checked:
             recorded=True,
             total=self.is_total,
             trace=self.trace,
-            offer=self._offer,
+            offer=self._call,
+            note=self.note,
         )
 
-    def text(self) -> str:
-        """The panel for a terminal."""
+    def text(self, notebook: Path | None = None) -> str:
+        """The panel for a terminal. notebook: the file that `autograder check` was given."""
         return panel_text(
             self.exercises,
             chapter_link=self.assignment.chapter_link,
             recorded=True,
             total=self.is_total,
             trace=self.trace,
-            offer=self._offer,
+            offer=_command(notebook, self._offer) if notebook and self._offer else self._call,
+            note=self.note,
         )
+
+
+def _command(notebook: Path, exercise: str) -> str:
+    """How a terminal asks for an exercise's trace."""
+    file = f'"{notebook}"' if " " in str(notebook) else str(notebook)
+    return f"autograder check {file} {exercise} --trace"
 
 
 class _Silence:
@@ -189,12 +203,11 @@ def try_exercises(
                 name=repr(exercise), known=", ".join(assignment.by_name)
             )
         )
+    note = ""
     if trace and exercise not in assignment.traces:
-        raise CheckError(
-            _("There is no trace of {name}. These exercises can be traced: {known}. Name one of them.").format(
-                name=exercise or _("all exercises at once"), known=", ".join(assignment.traces)
-            )
-        )
+        note = _no_trace(assignment, exercise)
+        if exercise is None:
+            raise CheckError(note)
     wanted = list(assignment.by_name) if exercise is None else [*assignment.needs_of(exercise), exercise]
     replies: dict[int, Reply] = {}
     plan = recording.plan
@@ -208,7 +221,11 @@ def try_exercises(
         warnings.simplefilter("ignore")
         for position in recording.positions(wanted):
             replies[position] = probes.observe(functions, names, plan[position])
-        way = _trace(assignment, recording, functions, names, exercise, replies) if trace and exercise else None
+        way = (
+            _trace(assignment, recording, functions, names, exercise, replies)
+            if trace and exercise and not note
+            else None
+        )
     evidence = Evidence(
         replies=recording.by_check(replies),
         defined=frozenset(name for name in assignment.exercise_of_function if callable(names.get(name))),
@@ -223,7 +240,17 @@ def try_exercises(
     }
     results = block_dependents(assignment, results)
     shown = list(results.values()) if exercise is None else [results[exercise]]
-    return Checked(assignment, shown, exercise is None, way)
+    return Checked(assignment, shown, exercise is None, way, note)
+
+
+def _no_trace(assignment: Assignment, exercise: str | None) -> str:
+    """Why there is no trace, and of what there is one."""
+    if not assignment.traces:
+        return _("No exercise here can be traced.")
+    known = ", ".join(assignment.traces)
+    if exercise is None:
+        return _("A trace follows one exercise. Name one of these, which can be traced: {known}.").format(known=known)
+    return _("{name} cannot be traced. These exercises can: {known}.").format(name=exercise, known=known)
 
 
 def _holds_stub(thing: Any) -> bool:
@@ -253,7 +280,8 @@ def _trace(
     chosen = (wrong or checks)[0]
     request = trace_request(recording, chosen, trace)
     reply = probes.observe(functions, names, request)
-    return traced(request, reply.value, trace, recording.ways.get(chosen, ()), bool(wrong), first[chosen].problem)
+    expected = recording.takes[chosen].replies[0]
+    return traced(request, reply.value, trace, recording.ways.get(chosen, ()), bool(wrong), first[chosen], expected)
 
 
 def check_in_notebook(exercise: str | None, *, trace: bool = False) -> Checked:

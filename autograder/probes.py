@@ -12,7 +12,7 @@ import traceback
 import types
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 
@@ -152,7 +152,7 @@ def problem_of(
     """An exception as plain data, with those of its lines that the learner wrote. Never raises an Exception."""
     kind = str(type.__dict__["__name__"].__get__(type(error)))[:200]
     try:
-        message = str.__str__(str(error))[:MESSAGE_LENGTH]
+        message = str.__str__(str(error.msg if _is_of_a_cell(error, cells or {}) else error))[:MESSAGE_LENGTH]
     except BaseException:
         message = ""
     try:
@@ -162,6 +162,11 @@ def problem_of(
     return Problem(kind, message, lines)
 
 
+def _is_of_a_cell(error: BaseException, cells: Mapping[str, int]) -> TypeGuard[SyntaxError]:
+    """A cell is no Python. Its line is told beside the message, its file name is ours."""
+    return isinstance(error, SyntaxError) and error.filename in cells
+
+
 def _own_lines(error: BaseException, names: Mapping[str, Any] | None, cells: Mapping[str, int]) -> tuple[Line, ...]:
     found: list[tuple[str, int]] = []
     for frame, number in traceback.walk_tb(error.__traceback__):
@@ -169,7 +174,7 @@ def _own_lines(error: BaseException, names: Mapping[str, Any] | None, cells: Map
         ours = filename in (STAND_INS, COURSE)
         if filename in cells or (names is not None and frame.f_globals is names and not ours):
             found.append((filename, number))
-    if isinstance(error, SyntaxError) and error.filename in cells and error.lineno:
+    if _is_of_a_cell(error, cells) and error.lineno:
         found.append((str(error.filename), int(error.lineno)))
     if len(found) > LINES:
         found = found[: LINES // 2] + found[-(LINES - LINES // 2) :]

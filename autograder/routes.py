@@ -18,7 +18,7 @@ import torch
 
 from autograder import comparing
 from autograder.course import CourseError, Trace
-from autograder.observations import Plain, Problem, Request
+from autograder.observations import Plain, Problem, Reply, Request
 from autograder.recordings import Recording
 from autograder.tracing import INPUT
 
@@ -195,6 +195,7 @@ class Traced:
     """The learner's way through one request.
 
     inputs: shape and axes by name. wrong: the result is. problem: the exception that ended it. more: steps left out.
+    unfinished: every step is on a right way, and there are fewer than to its end.
     """
 
     exercise: str
@@ -203,6 +204,7 @@ class Traced:
     wrong: bool
     more: bool = False
     problem: Problem | None = None
+    unfinished: bool = False
 
     @property
     def leaves(self) -> Step | None:
@@ -211,9 +213,18 @@ class Traced:
 
 
 def traced(
-    request: Request, reply: Any, trace: Trace, known: Sequence[torch.Tensor], wrong: bool, problem: Problem | None
+    request: Request,
+    reply: Any,
+    trace: Trace,
+    known: Sequence[torch.Tensor],
+    wrong: bool,
+    result: Reply,
+    expected: Reply,
 ) -> Traced:
-    """The learner's reply to a followed request, beside what right answers meet. A right result is never marked."""
+    """The learner's reply to a followed request, beside what right answers meet. A right result is never marked.
+
+    result, expected: what the learner and the reference reply to the same request when it is not followed.
+    """
     sizes = axis_sizes(trace, request.arguments)
     steps = [
         Step(
@@ -228,16 +239,51 @@ def traced(
         )
         for step in reply["steps"]
     ]
+    unfinished = False
     if wrong and known:
-        leaving = first_to_leave(reply["steps"], Ways(known, trace, sizes))
-        if leaving is not None:
+        ways = Ways(known, trace, sizes)
+        leaving = first_to_leave(reply["steps"], ways)
+        if leaving is None:
+            unfinished = _ends_early(reply["steps"], ways, result.value, expected.value)
+        else:
             steps[leaving] = replace(steps[leaving], leaves=True)
     inputs = {
         name: (tuple(value.shape), name_axes(value.shape, sizes))
         for name, value in request.arguments.items()
         if isinstance(value, torch.Tensor) and name in (*request.follow, *request.shown_only)
     }
-    return Traced(request.exercise, inputs, steps, wrong, bool(reply["more"]), problem)
+    return Traced(request.exercise, inputs, steps, wrong, bool(reply["more"]), result.problem, unfinished)
+
+
+def _ends_early(steps: Sequence[Any], ways: Ways, result: Plain, expected: Plain) -> bool:
+    """The last step is on a right way, but not at its end, and what is returned has the right shapes.
+
+    Numbers of the end in another order are not taken for a way that is too short.
+    """
+    wanted = list(_tensors(expected))
+    if not steps or [one.shape for one in _tensors(result)] != [one.shape for one in wanted]:
+        return False
+    last = steps[-1]["values"]
+    return all(
+        _tells(value) and ways.met(value) and not any(_same_numbers(value, end) for end in wanted) for value in last
+    )
+
+
+def _same_numbers(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return one.numel() == other.numel() and bool(
+        comparing.close(one.flatten().sort().values, other.flatten().sort().values).all()
+    )
+
+
+def _tensors(value: Plain) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, Mapping):
+        for key in sorted(value):
+            yield from _tensors(value[key])
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _tensors(one)
 
 
 def first_to_leave(steps: Sequence[Any], ways: Ways) -> int | None:

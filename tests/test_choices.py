@@ -89,8 +89,11 @@ def test_limits_reach_the_sandbox(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        ('[grading]\nleave_out = ["nothing"]', "nothing, which is no exercise"),
-        ('[grading]\nleave_out = ["moving_average"]', "needs moving_average, which .grading. leaves out"),
+        ('[grading]\nleave_out = ["nothing"]', r"/assignment.toml: \[grading\] names nothing, which is no exercise"),
+        (
+            '[grading]\nleave_out = ["moving_average"]',
+            "/assignment.toml: .* needs moving_average, which .grading. leaves out",
+        ),
         ("[grading]\nleaveout = []", r"\[grading\]: leaveout is no setting; did you mean leave_out"),
         ("[grading.points]\nmoving_average = 0", r"\[grading.points\]: moving_average must be a number above 0"),
         ("[grading.limits]\nspeed = 1", r"\[grading.limits\]: speed is no setting; the settings here are cpu_seconds"),

@@ -161,3 +161,20 @@ def test_the_command_checks_a_file_as_its_learner_sees_it(
     path.write_text("[]", encoding="utf-8")
     assert cli.main(["check", str(path)]) == 2
     assert "no cells" in capsys.readouterr().err
+
+
+def test_the_command_names_the_line_of_a_cell_that_is_no_python(
+    folder: Path, notebook_with: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(folder, notebook_with({"split_heads": "def split_heads(x, h)\n    return x\n"}))
+    assert cli.main(["check", str(path), "split_heads"]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Got SyntaxError in your line 1, `def split_heads(x, h)`: expected ':'." in said
+
+
+def test_the_command_names_the_line_that_stopped_a_cell(
+    folder: Path, notebook_with: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(folder, notebook_with({"split_heads": "heads = 8\nwidth = heads / 0\n"}))
+    assert cli.main(["check", str(path), "split_heads"]) == 1
+    assert "ZeroDivisionError in your line 2, `width = heads / 0`" in " ".join(capsys.readouterr().out.split())

@@ -20,7 +20,7 @@ from autograder.pages.rendering import blocks, safe_url, table, visible
 from autograder.pages.report import report_html
 from autograder.results import CheckResult, ExerciseResult, Move, SubmissionResult
 
-VOID = {"meta", "br", "line", "rect", "img", "link", "input"}
+VOID = {"meta", "br", "line", "rect", "img", "link", "input", "wbr"}
 
 
 class Markup(HTMLParser):
@@ -253,6 +253,15 @@ def test_a_terminal_panel_keeps_to_its_width(width: int) -> None:
 
     lines = text(*samples.everything(), width=width, total=True).splitlines()
     assert max(_columns(line) for line in lines if "https://" not in line) <= width
+
+
+def test_the_same_advice_in_other_words_is_told_once() -> None:
+    hint = "weights = dropout(weights), before they meet the values.\n\nGive self.dropout to attention. It acts on the "
+    twice = CheckResult("a", "values", "failed", 1, hint=f"{hint}weights, before they meet the values.")
+    assert text(ExerciseResult("e", 0, 1, checks=[twice])).count("meet the values") == 1
+    other = CheckResult("a", "values", "failed", 1, hint="Cut the last axis first.\n\nPrint each shape on the way.")
+    said = text(ExerciseResult("e", 0, 1, checks=[other]))
+    assert "What to try: Cut the last axis first." in said and "One more hint: Print each shape" in said
 
 
 def test_a_terminal_that_prints_ascii_gets_ascii() -> None:

@@ -202,6 +202,42 @@ def test_a_jump_link_brings_its_exercise_into_view(browser: Any, tmp_path: Path)
         assert 0 <= top < 844
 
 
+def test_a_name_too_long_for_a_phone_breaks_between_its_words(browser: Any, tmp_path: Path) -> None:
+    with Opened(browser, html_of("feedback"), tmp_path, PHONE) as opened:
+        lines = opened.page.locator(".ag-rows code", has_text="MultiHeadedAttention").evaluate(
+            """code => {
+                const lines = new Map();
+                for (const node of code.childNodes) for (let i = 0; i < (node.data || "").length; i++) {
+                    const range = document.createRange();
+                    range.setStart(node, i); range.setEnd(node, i + 1);
+                    const top = range.getBoundingClientRect().top;
+                    lines.set(top, (lines.get(top) || "") + node.data[i]);
+                }
+                return [...lines.values()];
+            }"""
+        )
+        assert all(line[0].isupper() for line in lines) and "".join(lines) == "MultiHeadedAttention", lines
+
+
+def test_a_state_that_stands_on_its_own_line_begins_where_its_rule_does(browser: Any, tmp_path: Path) -> None:
+    with Opened(browser, html_of("feedback"), tmp_path, WIDE) as opened:
+        opened.open_all()
+        rules = opened.page.locator(".ag-tight .ag-says")
+        apart = set()
+        for width in range(200, 600, 20):
+            opened.page.set_viewport_size({"width": width, "height": 844})
+            apart |= set(
+                rules.evaluate_all(
+                    """rules => rules.map(rule => {
+                        const text = rule.firstElementChild.getClientRects();
+                        const state = rule.querySelector(".ag-state").getBoundingClientRect();
+                        return state.top < text[text.length - 1].bottom - 4 ? "beside" : state.left - text[0].left;
+                    })"""
+                )
+            )
+        assert apart == {"beside", 0}
+
+
 def test_a_screen_reader_finds_landmarks_headings_and_table_headers(browser: Any, tmp_path: Path) -> None:
     with Opened(browser, html_of("feedback"), tmp_path, WIDE) as opened:
         page = opened.page

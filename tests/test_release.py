@@ -12,7 +12,7 @@ from course_copies import build_root, copy_course
 
 from autograder import bundle, recordings, release
 from autograder.collecting import collect
-from autograder.course import Assignment, Course, CourseError, Source
+from autograder.course import Assignment, Course, CourseError, Source, Trace
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +130,16 @@ def test_the_first_page_says_where_the_book_is(source: Source) -> None:
     assert "ask your instructor for the book" in bundle.start_here(replace(assignment, book=""))
     assert "The book is at https://a.b/c." in bundle.start_here(replace(assignment, book="https://a.b/c"))
     assert "book" not in bundle.start_here(replace(assignment, chapters={})).replace("notebook", "")
+
+
+def test_the_first_page_tells_the_command_and_what_can_be_traced(source: Source) -> None:
+    assignment = replace(source.assignment, traces={})
+    start = bundle.start_here(assignment)
+    command = f"autograder check {assignment.name}.ipynb "
+    assert f".venv/bin/{command}{assignment.exercises[0].name}\n" in start and "traced" not in start
+    last = assignment.exercises[-1].name
+    start = bundle.start_here(replace(assignment, traces={last: Trace(("any",), {}, (), {})}))
+    assert f".venv\\Scripts\\{command}{last}\n" in start and f"These exercises can be traced: `{last}`." in start
 
 
 def test_the_committed_exercises_are_what_the_source_gives(course: Course, source: Source) -> None:

@@ -62,6 +62,7 @@ def test_a_syntax_error_names_its_line(sandbox: Sandbox) -> None:
     assert problem is not None
     assert problem.kind == "SyntaxError"
     assert problem.lines == (Line(0, 2, "def broken(:"),)
+    assert problem.message == "invalid syntax"  # without a file name and the line once more
 
 
 @pytest.mark.parametrize(

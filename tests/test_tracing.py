@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 from pathlib import Path
 from typing import Any
 
@@ -182,10 +183,39 @@ def test_the_shapes_are_shown_with_the_names_of_their_axes(source: Source, relea
     assert "query  (2, 5, 12) = (B, Tq, d_model)" in text and "(2, 5, 7) = (B, Tq, Tk)" in text
 
 
-@pytest.mark.parametrize("name", [None, "clones"])
-def test_what_has_no_trace_is_answered_with_what_has(released: Assignment, name: str | None) -> None:
-    with pytest.raises(CheckError, match="These exercises can be traced: attention, split_heads"):
-        try_exercises(released, {}, name, trace=True)
+@pytest.mark.parametrize(
+    "path", ["MultiHeadedAttention/no_w_o", "MultiHeadedAttention/w_o_without_bias", "mix_heads/no_bias"]
+)
+def test_a_way_that_ends_too_early_is_told_as_such(source: Source, released: Assignment, path: str) -> None:
+    said = " ".join(trace_of(source, released, *bank(source, path)).text().split())
+    assert "a step after them is missing, or differs" in said and "in which order its axes stand" not in said
+
+
+@pytest.mark.parametrize("path", ["merge_heads/interleaved", "attention/pair_swapped"])
+def test_right_numbers_in_the_wrong_order_are_no_missing_step(source: Source, released: Assignment, path: str) -> None:
+    said = " ".join(trace_of(source, released, *bank(source, path)).text().split())
+    assert "a step after them is missing" not in said and "in which order its axes stand" in said
+
+
+def test_the_book_names_the_exercises_that_can_be_traced(course: Course, released: Assignment) -> None:
+    page = (course.root / "book" / "how-to-use.md").read_text(encoding="utf-8")
+    (line,) = [line for line in page.splitlines() if "can be traced" in line]
+    assert re.findall(r"`(\w+)`", line) == list(released.traces)
+
+
+def test_all_exercises_at_once_are_answered_with_those_that_can_be_traced(released: Assignment) -> None:
+    with pytest.raises(CheckError, match="Name one of these, which can be traced: attention, split_heads"):
+        try_exercises(released, {}, trace=True)
+
+
+def test_an_exercise_without_a_trace_shows_its_panel_and_those_that_have_one(released: Assignment) -> None:
+    names: dict[str, Any] = {}
+    exec(released.namespace, names)
+    exec("def clones(module, N):\n    return nn.ModuleList([module for _ in range(N)])\n", names)
+    checked = try_exercises(released, names, "clones", trace=True)
+    words = "clones cannot be traced. These exercises can: attention, split_heads"
+    assert "rules pass" in checked.text() and words in " ".join(checked.text().split())
+    assert words in checked._repr_html_()
 
 
 def test_recorded_ways_are_numbers_alone(course: Course) -> None:
@@ -219,4 +249,14 @@ def test_the_command_line_traces_too(
     shown = capsys.readouterr().out
     assert "split_heads, line 2: return x.view(" in shown and "leave every route" in shown
     assert cli.main(["check", str(path), "--trace"]) == 2
-    assert "Name one of them" in capsys.readouterr().err
+    assert "Name one of these" in capsys.readouterr().err
+
+
+def test_the_command_line_offers_the_trace_as_a_command(
+    course: Course, notebook_with: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "my answers.ipynb"
+    path.write_bytes(notebook_with({"merge_heads": "def merge_heads(x):\n    return x\n"}))
+    assert cli.main(["check", str(path), "merge_heads"]) == 1
+    shown = capsys.readouterr().out
+    assert f'  autograder check "{path}" merge_heads --trace\n' in shown and "trace=True" not in shown

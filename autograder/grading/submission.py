@@ -30,7 +30,7 @@ from autograder.sandbox import Sandbox, StandInsFailed, open_sandbox
 RELEASE_SEED = 2017
 
 
-MOST_FATAL_CELLS = 16  # cells that end the process, after which those of no exercise are all left out
+MOST_FATAL_CELLS = 16  # cells that end the process, after which those outside the exercises are all left out
 MOST_KEPT = 2048  # verdicts on one exercise, each some ten thousand bytes
 PATIENCE = 4  # deaths by time in one submission, after which what is left of it gets less time
 
@@ -320,10 +320,10 @@ class Grader:
             words = _("Cells that were to be left as they are were changed or are missing: {names}.")
             flags.append(words.format(names=", ".join(changed)))
         for name in conduct.endings:
-            place = name or _("A cell of no exercise")
+            place = name or _("A cell outside the exercises")
             flags.append(_("{place} ended the process: {how}.").format(place=place, how=conduct.endings[name]))
         for name in conduct.refused:
-            place = name or _("A cell of no exercise")
+            place = name or _("A cell outside the exercises")
             flags.append(_("{place} was refused what it tried: {how}.").format(place=place, how=conduct.refused[name]))
         return flags
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import unicodedata
@@ -35,13 +36,14 @@ def panel_html(
     total: bool,
     trace: Traced | None = None,
     offer: str = "",
+    note: str = "",
 ) -> str:
     """The HTML fragment shown under `check()`; it needs nothing but itself and stands beside others on one page.
 
     chapter_link: from a check's `chapter` to the chapter's title and address ("" for no address).
     recorded: whether the inputs were the practice ones. total: whether the sum of all exercises is shown.
     trace: the learner's own way through the exercise, shown below its rules.
-    offer: the exercise whose trace is offered instead ("" for none).
+    offer: the call that would trace the exercise ("" for none). note: one more sentence below the rules.
     """
     shown = views(exercises, chapter_link, in_notebook=recorded)
     worth = sum(exercise.max_score for exercise in exercises)
@@ -59,6 +61,7 @@ def panel_html(
         opened=next((view for view in shown if view.first), None),
         trace=trace_view(trace) if trace else None,
         offer=trace_offer(offer),
+        note=note,
     )
 
 
@@ -233,9 +236,10 @@ class _Paper:
             self.prose(check.check.message, 4)
         if full and check.picture:
             self.table(check.picture, 4)
+        heads = itertools.chain([_("What to try:")], itertools.repeat(_("One more hint:")))
         for hint in check.hints if full else check.hints[:1]:
             if hint not in self.told:
-                self.prose(hint, 4, _("What to try:") + " ")
+                self.prose(hint, 4, next(heads) + " ")
         self.told.update([check.check.says, check.check.message, *check.hints])
         if full and check.chapter:
             self.line(_("To reread: {chapter}").format(chapter=check.chapter), 4)
@@ -294,6 +298,7 @@ def panel_text(
     width: int = 80,
     trace: Traced | None = None,
     offer: str = "",
+    note: str = "",
 ) -> str:
     """The panel for a terminal: at most `width` columns, in the letters that `file` (standard output) can print.
 
@@ -310,7 +315,11 @@ def panel_text(
         paper.trace(trace_view(trace))
     if offer:
         paper.blank()
-        paper.line(trace_offer(offer).replace("`", ""))
+        paper.line(_("To see the shape that each line of your own code makes, run:"))
+        paper.lines.append("  " + paper.plain(visible(offer)))  # in one piece, so that it can be copied
+    if note:
+        paper.blank()
+        paper.line(note)
     if total:
         paper.blank()
         worth = sum(exercise.max_score for exercise in exercises)

@@ -26,6 +26,7 @@ ChapterLink = Callable[[str], "tuple[str, str]"]
 LONGEST_TEXT = 4000  # characters of one message; an exception's text can be megabytes long
 LARGEST_TABLE = 12  # rows and columns of a picture; more than that nobody reads in a panel
 LONGEST_CELL = 16
+SAME_ADVICE = 2 / 3  # of the shorter hint's words: two hints that share as many say the same
 
 # Direction marks can reorder a whole line; every stranger's text stands in an element of its own direction instead.
 _DIRECTION_MARKS = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -47,6 +48,11 @@ def inline(text: object) -> Markup:
     """One line of prose as HTML: escaped, `code` between backticks."""
     pieces = _CODE.split(visible(text))
     return Markup("").join(Markup("<code>{}</code>").format(p) if i % 2 else escape(p) for i, p in enumerate(pieces))
+
+
+def name(text: object) -> Markup:
+    """A name as HTML, which a narrow column may break where a word in it begins."""
+    return Markup("<wbr>").join(re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=_)(?=[^_])", visible(text)))
 
 
 def prose(text: object) -> Markup:
@@ -248,6 +254,18 @@ class ExerciseView:
         return "some" if self.exercise.score > 0 else "none"
 
 
+def _hints(hint: str) -> list[str]:
+    """The layers of a hint, without those that say in other words what one before them says."""
+    told: list[tuple[str, set[str]]] = []
+    for layer in re.split(r"\n\s*\n", hint.strip("\n")):
+        words = set(re.findall(r"\w+", layer.lower()))
+        if layer.strip() and not any(
+            words and len(words & other) >= SAME_ADVICE * min(len(words), len(other)) for __, other in told
+        ):
+            told.append((layer, words))
+    return [layer for layer, __ in told]
+
+
 def _check_view(check: CheckResult, chapter_link: ChapterLink) -> CheckView:
     chapter, url = chapter_link(check.chapter) if check.chapter else ("", "")
     if check.blocked_by:
@@ -261,7 +279,7 @@ def _check_view(check: CheckResult, chapter_link: ChapterLink) -> CheckView:
         rule=check.rule or check.name.replace("_", " "),
         stage=stage_words(check.stage),
         points=points(check.points),
-        hints=[layer for layer in re.split(r"\n\s*\n", check.hint.strip("\n")) if layer.strip()],
+        hints=_hints(check.hint),
         picture=table(check.picture),
         chapter=chapter,
         url=safe_url(url),
@@ -338,7 +356,7 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters.update(prose=prose, inline=inline, visible=visible, number=number)
+    found.filters.update(prose=prose, inline=inline, name=name, visible=visible, number=number)
     # The catalogue's own word for its language, so that a page in English never says that it is Korean.
     found.globals.update(_=_, count=count, words=_words, language=_("en"))
     return found

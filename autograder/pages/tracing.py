@@ -78,6 +78,10 @@ def _sentences(traced: Traced) -> list[str]:
         said.append(_("Your code stopped here: {what}.").format(what=explain_problem(traced.problem).got))
     elif not traced.wrong:
         said.append(_("On these inputs the result is right, so no line is marked."))
+    elif traced.unfinished:
+        said.append(
+            _("The steps up to here are right, but the result is not: a step after them is missing, or differs.")
+        )
     elif traced.leaves is None:
         said.append(
             _(
@@ -88,10 +92,6 @@ def _sentences(traced: Traced) -> list[str]:
     return said
 
 
-def trace_offer(exercise: str) -> str:
-    """How to see one's own code line by line, "" for no exercise."""
-    if not exercise:
-        return ""
-    return _("To see the shape that each line of your own code makes, run `{call}`.").format(
-        call=f'check("{exercise}", trace=True)'
-    )
+def trace_offer(call: str) -> str:
+    """How to see one's own code line by line, "" for no call."""
+    return _("To see the shape that each line of your own code makes, run `{call}`.").format(call=call) if call else ""
