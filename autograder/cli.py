@@ -490,11 +490,12 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from autograder.exporting import ExportError, export, read_grades_csv, write_moodle_worksheet
+    from autograder.exporting import ExportError, export, write_moodle_worksheet
     from autograder.feedback_zips import names_in, write_feedback
     from autograder.grading.class_run import assignment_of
     from autograder.grading.finding import find
     from autograder.grading.roster import read_roster
+    from autograder.grading.writing import read_rows
 
     assignment = assignment_of(options.folder, _course())
     roster = read_roster(options.roster) if options.roster else None
@@ -502,7 +503,7 @@ def _export(options: argparse.Namespace) -> int:
         found = find(options.submissions, assignment.name, roster) if options.submissions else []
         names = names_in(found, options.to) if found and options.to != "csv" else {}
         numbers = {student: name.number for student, name in names.items()}
-        rows = read_grades_csv(options.folder / "grades.csv")
+        rows = read_rows(options.folder)
         lacking = [row["student"] for row in rows if row["status"] == "graded" and row["student"] not in names]
         if names and len(lacking) == sum(row["status"] == "graded" for row in rows):
             raise WrongUsage(
