@@ -6,14 +6,18 @@ A check is a pytest function on the trusted side. It sees observations only, nev
 from __future__ import annotations
 
 import hashlib
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import torch
 
 from autograder import comparing
 from autograder.comparing import Difference
+from autograder.course import CourseError
+from autograder.interrupting import is_interrupt
 from autograder.language import _
 from autograder.observations import Plain, Problem, Reply, Request
 from autograder.results import STAGES
@@ -31,6 +35,10 @@ class CheckFailed(Exception):
         super().__init__(difference.sentence)
         self.difference = difference
         self.compared = compared
+
+
+class CheckBroken(CourseError):
+    """A check raised what no check may raise: a mistake of the course, whatever the answer. The message says where."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +102,32 @@ class Rule:
         return self.stage.of or self.exercise
 
     def run(self, answer: Answer, draw: Draw) -> None:
-        """Call the check. Raises `CheckFailed` where the rule does not hold."""
+        """Call the check. Raises `CheckFailed` where the rule does not hold, and `CheckBroken`."""
         wanted = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
         fixtures: dict[str, Any] = {"answer": answer, "draw": draw}
-        self.function(**{name: fixtures[name] for name in wanted})
+        try:
+            self.function(**{name: fixtures[name] for name in wanted})
+        except (CheckFailed, Pending):
+            raise
+        except BaseException as problem:  # SystemExit too: a check ends no run
+            if is_interrupt(problem):
+                raise KeyboardInterrupt from None
+            what = ": ".join(part for part in (type(problem).__name__, str(problem)) if part)
+            raise CheckBroken(
+                f"The check {self.exercise}/{self.name} raises {what} ({self.place(problem)}). Mend the check and run "
+                "`autograder verify`."
+            ) from problem
+
+    def place(self, problem: BaseException) -> str:
+        """File and line of the check at which an exception passed it, the file from the course's folder on."""
+        code = self.function.__code__
+        folder = Path(code.co_filename).parent
+        found = [(Path(code.co_filename), code.co_firstlineno)]
+        for frame, line in traceback.walk_tb(problem.__traceback__):
+            if Path(frame.f_code.co_filename).parent == folder:
+                found.append((Path(frame.f_code.co_filename), line))
+        path, line = found[-1]
+        return f"{Path(*path.parts[-4:]).as_posix()}, line {line}"  # solutions/NAME/checks/test_EXERCISE.py
 
 
 class Draw:
@@ -162,6 +192,10 @@ class Draw:
             return mask
 
         return self._next(make)  # type: ignore[no-any-return]
+
+
+class Pending(Exception):
+    """A check asked for something the reference has not been asked yet."""
 
 
 class Replies(Protocol):

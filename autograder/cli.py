@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
+import io
 import json
 import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from autograder.course import Assignment, Course, CourseError, Source
 from autograder.interrupting import INTERRUPTED, STOPPED
@@ -29,14 +31,45 @@ class WrongUsage(Exception):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns its exit code: 0 well, 1 some submission or check failed, 2 wrong usage."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a name that this terminal lacks letters for ends nothing
     try:
-        return _run(arguments)
+        try:
+            return _run(arguments)
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()  # here, where what goes wrong can be told
     except KeyboardInterrupt:
         print(STOPPED, file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
         return SOME_FAILED
+    except OSError as problem:
+        return _unwritten(problem)
+
+
+def _unwritten(problem: OSError) -> int:
+    """Say what could not be written or read, where that can be said. Returns the exit code."""
+    what, advice = problem.filename or "A file", "Mend that and try again."
+    try:
+        print(flush=True)  # the error does not say which file it is of
+    except OSError:
+        what, advice = "What this command prints", "What it wrote into files is whole. Print to another place."
+        _discard(sys.stdout)
+    try:
+        print(f"autograder: {what} cannot be written: {problem.strerror or problem}. {advice}", file=sys.stderr)
+    except OSError:
+        _discard(sys.stderr)
+    return SOME_FAILED
+
+
+def _discard(stream: TextIO) -> None:
+    """What is still to be written to a stream goes nowhere, so that Python does not try once more as it ends."""
+    with contextlib.suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -484,17 +517,23 @@ def _report(options: argparse.Namespace) -> int:
         hide_names=options.hide_names,
         chapter_link=assignment.chapter_link,
     )
-    write_whole(page, text)
+    try:
+        write_whole(page, text)
+    except OSError as problem:
+        raise WrongUsage(
+            f"{page} cannot be written: {problem.strerror or problem}. Make room or change the folder's permissions."
+        ) from None
     print(f"Class report: {page}")
     return OK
 
 
 def _export(options: argparse.Namespace) -> int:
-    from autograder.exporting import ExportError, export, read_grades_csv, write_moodle_worksheet
+    from autograder.exporting import ExportError, export, write_moodle_worksheet
     from autograder.feedback_zips import names_in, write_feedback
     from autograder.grading.class_run import assignment_of
     from autograder.grading.finding import find
     from autograder.grading.roster import read_roster
+    from autograder.grading.writing import read_rows
 
     assignment = assignment_of(options.folder, _course())
     roster = read_roster(options.roster) if options.roster else None
@@ -502,7 +541,7 @@ def _export(options: argparse.Namespace) -> int:
         found = find(options.submissions, assignment.name, roster) if options.submissions else []
         names = names_in(found, options.to) if found and options.to != "csv" else {}
         numbers = {student: name.number for student, name in names.items()}
-        rows = read_grades_csv(options.folder / "grades.csv")
+        rows = read_rows(options.folder)
         lacking = [row["student"] for row in rows if row["status"] == "graded" and row["student"] not in names]
         if names and len(lacking) == sum(row["status"] == "graded" for row in rows):
             raise WrongUsage(
@@ -535,7 +574,7 @@ def _package(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from autograder.sandbox import NoIsolation
+    from autograder.sandbox import SandboxError
     from autograder.verifying import verify
 
     course = _course()
@@ -550,7 +589,7 @@ def _verify(options: argparse.Namespace) -> int:
                 lambda text: print(text, file=sys.stderr),
                 options.unsandboxed,
             )
-        except NoIsolation as problem:
+        except SandboxError as problem:
             raise WrongUsage(str(problem)) from None
         for sentence in verdict.proven:
             print(f"{name}: {sentence}")
@@ -565,5 +604,5 @@ def _doctor(options: argparse.Namespace) -> int:
     from autograder.doctor import findings
 
     for name, finding in findings():
-        print(f"{name:<12} {finding}")
+        print(f"{name:<12} {finding}", flush=True)  # line by line: some take seconds
     return OK

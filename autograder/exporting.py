@@ -44,6 +44,9 @@ Target = Literal["csv", "canvas", "moodle", "gradescope"]
 _FORMULA = re.compile(r"^\s*[=+\-@\t\r＝＋－＠]|^[\t\r]")
 _NUMBER = re.compile(r"^[+-]?\d+(\.\d+)?$")
 
+# What stands in a text for bytes of a file name that are no UTF-8. No encoding has it.
+_NO_CHARACTER = re.compile("[\ud800-\udfff]")
+
 
 class ExportError(Exception):
     """Grades cannot be exported; the message is a sentence for the instructor."""
@@ -73,6 +76,28 @@ class Exported:
 def defused(cell: str) -> str:
     """The cell, made text where a spreadsheet would run it as a formula. Numbers stay numbers."""
     return "'" + cell if _FORMULA.match(cell) and not _NUMBER.match(cell) else cell
+
+
+def as_cell(text: str) -> str:
+    """The text as it stands in a table of ours, when that is read again."""
+    # A lone carriage return is left unquoted by some versions of Python, and ends a row for most readers.
+    return defused(readable(text)).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def readable(text: str) -> str:
+    """The text with an escape, such as `\\udcff`, for each byte of a file name that is no UTF-8."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def member_name(name: str) -> str:
+    """The name of a file in a zip: as it is, with an escape as in web addresses for what is no character."""
+    return _NO_CHARACTER.sub(lambda found: quote(found.group(), errors="surrogatepass"), name)
+
+
+def results_json(results: Mapping[str, Any]) -> str:
+    """The text of a `results.json`. Half a character, which many readers refuse, stands as its escape in letters."""
+    text = json.dumps(results, ensure_ascii=False, indent=1)
+    return _NO_CHARACTER.sub(lambda found: f"\\\\u{ord(found.group()):04x}", text)
 
 
 def _points(value: float | None) -> str:
@@ -114,11 +139,10 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 def _write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """A CSV file of defused cells, in UTF-8, written whole."""
     with whole_file(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="")
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         writer = csv.writer(text, lineterminator="\n")
         for row in chain([header], rows):
-            # A lone carriage return is left unquoted by some versions of Python, and ends a row for most readers.
-            writer.writerow([defused(cell).replace("\r\n", "\n").replace("\r", "\n") for cell in row])
+            writer.writerow([as_cell(cell) for cell in row])
         text.flush()
         text.detach()
 
@@ -208,7 +232,7 @@ def _write_moodle(rows: Sequence[Mapping[str, str]], path: Path, title: str, num
 
 def folder_name(student: str) -> str:
     """The student as a folder in an archive: one part of a path, which no student can make another's or a parent's."""
-    safe = quote(student, safe=" ()+,-=@[]_{}~")
+    safe = quote(student, safe=" ()+,-=@[]_{}~", errors="surrogatepass")
     return "%2E" + safe[1:] if safe.startswith(".") else safe or "%00"
 
 
@@ -231,7 +255,7 @@ def _write_gradescope(rows: Sequence[Mapping[str, str]], path: Path, title: str,
             }
             member = zipfile.ZipInfo(f"{folder_name(row['student'])}/results.json")
             member.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(member, json.dumps(results, ensure_ascii=True, indent=1))
+            archive.writestr(member, results_json(results))
 
 
 _WRITERS: Mapping[str, Callable[[Sequence[Mapping[str, str]], Path, str, Numbers], None]] = {

@@ -14,14 +14,21 @@ last underscore is taken for a web address. Moodle: name, number, "assignsubmiss
 
 from __future__ import annotations
 
-import json
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from autograder.course import Assignment
-from autograder.exporting import Exported, ExportError, folder_name, gradescope_results, whole_file
+from autograder.exporting import (
+    Exported,
+    ExportError,
+    folder_name,
+    gradescope_results,
+    member_name,
+    results_json,
+    whole_file,
+)
 from autograder.grading.finding import Found, SystemName, system_name
 from autograder.grading.likeness import for_the_student
 from autograder.grading.writing import file_name, read_results
@@ -67,13 +74,13 @@ def write_feedback(folder: Path, assignment: Assignment, to: str, names: Mapping
             if to in NEEDS_NAMES and name is None:
                 left_out.append(result.student)
                 continue
-            member = _MEMBERS[to](result.student, name)
+            member = member_name(_MEMBERS[to](result.student, name))
             page = _page(folder / "students" / f"{file_name(result.student)}.html")
             archive.writestr(member, page, zipfile.ZIP_DEFLATED)
             if to == "gradescope":
                 shown = replace(result, flags=for_the_student(result.flags))
                 results = gradescope_results(shown, chapter_link=assignment.chapter_link)
-                archive.writestr(member.replace(PAGE, "results.json"), json.dumps(results, indent=1))
+                archive.writestr(member.replace(PAGE, "results.json"), results_json(results))
             written += 1
         if not written:
             raise ExportError(_("There is no page to hand back: no result belongs to one of these submissions."))

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Iterator
 from types import FrameType
 
@@ -41,6 +42,26 @@ def let_interrupts_through() -> None:
     """Raises KeyboardInterrupt where one came in the meantime."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def is_interrupt(problem: BaseException) -> bool:
+    """Whether Ctrl-C is behind an exception, and no `raise KeyboardInterrupt` in somebody's code.
+
+    Where another than us has said what Ctrl-C does, as in a notebook, nobody can tell: then every one counts as such.
+    """
+    ours = signal.getsignal(signal.SIGINT) is _interrupted
+    seen: set[int] = set()
+    one: BaseException | None = problem
+    while one is not None and id(one) not in seen:
+        seen.add(id(one))
+        if isinstance(one, KeyboardInterrupt) and (not ours or _raised_here(one)):
+            return True
+        one = one.__cause__ or one.__context__
+    return False
+
+
+def _raised_here(problem: BaseException) -> bool:
+    return any(frame.f_code is _interrupted.__code__ for frame, _line in traceback.walk_tb(problem.__traceback__))
 
 
 def _interrupted(_number: int, frame: FrameType | None) -> None:

@@ -115,6 +115,8 @@ def parse(data: bytes) -> dict[str, Any]:
         raise Unreadable(f"The file is not valid JSON{place}: it may be cut off, or no notebook.") from None
     if not isinstance(notebook, dict) or not ("cells" in notebook or "worksheets" in notebook):
         raise Unreadable("The file is JSON, but not a notebook: it has no cells.")
+    if not any(isinstance(notebook.get(name), list) for name in ("cells", "worksheets")):
+        raise Unreadable("The file is JSON, but not a notebook: its cells are not a list. It may be damaged.")
     return notebook
 
 

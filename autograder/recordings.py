@@ -6,7 +6,8 @@ learner's copy to replay. It holds observations, never code of an answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import difflib
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import torch
 
 from autograder import wire
-from autograder.checking import Answer, CheckFailed, Draw, Rule
+from autograder.checking import Answer, CheckFailed, Draw, Pending, Rule
 from autograder.course import Assignment, CourseError, Misconception
 from autograder.observations import Plain, Problem, Reply, Request
 
@@ -76,10 +77,6 @@ class Recording:
         return found
 
 
-class _Pending(Exception):
-    """A check asked for something the reference has not been asked yet."""
-
-
 class _Collecting:
     """Replies of the reference as far as they are known; remembers what else was asked."""
 
@@ -90,18 +87,24 @@ class _Collecting:
     def next(self, request: Request) -> tuple[Reply, Reply]:
         self.asked.append(request)
         if len(self.asked) > len(self._known):
-            raise _Pending
+            raise Pending
         reply = self._known[len(self.asked) - 1]
         return reply, reply
 
 
 def record(
-    rules: Sequence[Rule], seed: int, ask_reference: Callable[[Sequence[Request]], Sequence[Reply]]
+    rules: Sequence[Rule],
+    seed: int,
+    ask_reference: Callable[[Sequence[Request]], Sequence[Reply]],
+    probes: Collection[str] | None = None,
 ) -> Recording:
     """Pass the checks over the reference. `ask_reference` answers a list of requests, in order.
 
+    probes: the names of the course's probes, where they are known.
+
     Checks are run again and again, each time one request further, all checks' requests of a round going out together.
-    Raises `CourseError` where the reference fails a check: then the course is wrong, not a learner.
+    Raises `CourseError` where the reference fails a check or a check is broken: then the course is wrong, not a
+    learner.
     """
     known: dict[str, list[Reply]] = {key(rule): [] for rule in rules}
     takes: dict[str, Take] = {}
@@ -111,14 +114,16 @@ def record(
         for rule in waiting:
             replies = _Collecting(known[key(rule)])
             draw = Draw(seed, key(rule))
+            answer = Answer(rule.exercise, key(rule), seed, replies)
             try:
-                rule.run(Answer(rule.exercise, key(rule), seed, replies), draw)
-            except _Pending:
-                questions.append((rule, replies.asked[-1]))
+                rule.run(answer, draw)
+            except Pending as pending:
+                request = replies.asked[-1]
+                if probes is not None and request.probe not in probes:
+                    raise CourseError(_no_probe(rule, request.probe, probes, rule.place(pending))) from None
+                questions.append((rule, request))
             except CheckFailed as failure:
-                raise CourseError(
-                    f"The reference fails the check {key(rule)} with seed {seed}: {failure.difference.sentence}"
-                ) from failure
+                raise CourseError(_reference_fails(rule, seed, answer, failure)) from failure
             else:
                 if not replies.asked:
                     raise CourseError(f"The check {key(rule)} observes nothing.")
@@ -130,6 +135,29 @@ def record(
                 known[key(rule)].append(reply)
         waiting = [rule for rule, _ in questions]
     return Recording(seed, {key(rule): takes[key(rule)] for rule in rules})
+
+
+def _no_probe(rule: Rule, probe: str, probes: Collection[str], place: str) -> str:
+    near = difflib.get_close_matches(probe, list(probes), 1)
+    meant = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(sorted(probes)) or 'none'}."
+    return (
+        f"The check {key(rule)} asks for the probe {probe} ({place}), which probes.py does not define. {meant} "
+        "Mend the check or the probes and run `autograder verify`."
+    )
+
+
+def _reference_fails(rule: Rule, seed: int, answer: Answer, failure: CheckFailed) -> str:
+    """What a course's author must know: where, and whether the check's last probe came to its end at all."""
+    last = answer.observed[-1] if answer.observed else None
+    what, mend = failure.difference.sentence, "the check, its probe or the reference"
+    if last is not None and last.problem is not None and not failure.compared:
+        problem = last.problem
+        what = f"the probe {last.request.probe} raises {': '.join(filter(None, (problem.kind, problem.message)))}."
+        mend = f"{last.request.probe} in probes.py, what the check gives it, or the reference"
+    return (
+        f"The reference fails the check {key(rule)} with seed {seed} ({rule.place(failure)}): {what} Mend {mend}, and "
+        "run `autograder verify`."
+    )
 
 
 def _path(folder: Path, exercise: str) -> Path:

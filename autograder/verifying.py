@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from autograder import leaks, release, solved
+from autograder.checking import CheckBroken
 from autograder.course import Course, Source
 from autograder.grading.submission import Grader
 from autograder.notebooks import Cell
@@ -95,9 +96,13 @@ def _judge_one(grader: Grader, cells: Sequence[Cell], exercise: str) -> Exercise
 def _wrong(source: Source, grader: Grader, verdict: Verdict, seed: int) -> None:
     named = 0
     for variant in source.wrong:
-        result = _judge_one(grader, grader.cells_with(variant), variant.exercise)
-        failed = [check for check in result.checks if check.status == "failed"]
         where = f"Seed {seed}: wrong/{variant.path}"
+        try:
+            result = _judge_one(grader, grader.cells_with(variant), variant.exercise)
+        except CheckBroken as problem:
+            verdict.broken.append(f"{where} cannot be judged. {problem}")
+            continue
+        failed = [check for check in result.checks if check.status == "failed"]
         if not any(check.points for check in failed):
             verdict.broken.append(f"{where} fails no check that has points.")
             continue
@@ -114,7 +119,11 @@ def _wrong(source: Source, grader: Grader, verdict: Verdict, seed: int) -> None:
 def _right(source: Source, grader: Grader, verdict: Verdict, seed: int) -> None:
     accepted = 0
     for variant in source.right:
-        result = _judge_one(grader, grader.cells_with(variant), variant.exercise)
+        try:
+            result = _judge_one(grader, grader.cells_with(variant), variant.exercise)
+        except CheckBroken as problem:
+            verdict.broken.append(f"Seed {seed}: right/{variant.path} cannot be judged. {problem}")
+            continue
         lost = [f"{check.name} ({check.message})" for check in result.checks if check.status != "passed"]
         if lost:
             verdict.broken.append(f"Seed {seed}: right/{variant.path} loses {'; '.join(lost)}.")

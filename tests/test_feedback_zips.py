@@ -19,7 +19,7 @@ from autograder.course import Course
 from autograder.exporting import ExportError
 from autograder.feedback_zips import names_in, write_feedback
 from autograder.grading.finding import find
-from autograder.grading.writing import write_csv, write_result
+from autograder.grading.writing import file_name, write_csv, write_result
 
 NAME = "multi_head_attention"
 CANVAS = {
@@ -174,3 +174,46 @@ def test_the_command_says_what_it_needs(course: Course, graded: Path, monkeypatc
     monkeypatch.chdir(course.root)
     assert cli.main(["export", str(graded), "--to", "moodle", "--feedback"]) == 2
     assert "--submissions PATH" in capsys.readouterr().err
+
+
+ODD = {
+    "csv": ["bad\udcff", "-rf", "=1+1"],
+    "canvas": ["lovelaceada_40901_700001_bad\udcff"],
+    "moodle": ["Ada \udcff_1234568_assignsubmission_file_bad\udcff", "-rf_1234569_assignsubmission_file_x"],
+    "gradescope": ["bad\udcff", "-rf", "=1+1"],
+}
+
+
+@pytest.mark.parametrize("system", list(ODD))
+def test_names_that_are_no_utf_8_or_look_like_formulas_are_exported_to_every_system(
+    course: Course, tmp_path: Path, system: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(course.root)
+    assignment = course.source().assignment
+    submitted, folder = tmp_path / "submitted", tmp_path / "grades"
+    submitted.mkdir()
+    for name in ODD[system]:
+        (submitted / f"{name}.ipynb").write_text("{}", encoding="utf-8")
+    students = [one.student for one in find([submitted], NAME)]
+    for student in students:
+        result = samples.graded(student, [samples.failing()])
+        note = "Another notebook was handed in and not graded: \udcff.ipynb."
+        write_result(replace(result, assignment=assignment.name, flags=(note,)), assignment, folder)
+    write_csv(folder, assignment)
+    (folder / "run.json").write_text(json.dumps({"assignment": assignment.name, "seed": 1}), encoding="utf-8")
+    named = ["--submissions", str(submitted)] if system in ("canvas", "moodle") else []
+    assert cli.main(["export", str(folder), "--to", system, "--feedback", *named]) == 0
+    pages = members(folder / f"feedback-{system}.zip")
+    assert len([name for name in pages if name.endswith(".html")]) == len(students)
+    if system == "csv":
+        assert set(pages) == {f"{file_name(student)}.html" for student in students}
+    if system == "gradescope":
+        results = members(folder / "export-gradescope.zip")
+        assert set(results) == {"bad%ED%B3%BF/results.json", "-rf/results.json", "=1+1/results.json"}
+        assert set(results) == {name for name in pages if name.endswith(".json")}
+        assert json.loads(results["-rf/results.json"])["extra_data"]["student"] == "-rf"
+        for text in [*results.values(), *(page for name, page in pages.items() if name.endswith(".json"))]:
+            assert json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8")
+    else:
+        tables = list(folder.glob("export-*.csv"))
+        assert tables and all("\\udcff" in path.read_text(encoding="utf-8") for path in tables if system != "canvas")

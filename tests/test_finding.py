@@ -90,7 +90,9 @@ def test_names_that_differ_in_unicode_form_alone_are_one_student(tmp_path: Path)
     put(tmp_path / "x" / "Jos\u00e9.ipynb")
     put(tmp_path / "y" / "Jose\u0301.ipynb")
     found = find([tmp_path / "x", tmp_path / "y"], NAME)
-    assert len(found) == 1 and "Two notebooks" in found[0].reason
+    assert len(found) == 1 and "Two notebooks" in found[0].reason and "encoded" not in found[0].reason
+    put(tmp_path / "x" / "Jose\u0301.ipynb")
+    assert "look the same and differ in how they are encoded" in find([tmp_path / "x"], NAME)[0].reason
 
 
 def test_zips_of_notebooks_and_of_the_tree_are_read_without_unpacking(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_odd_but_readable_files_are_read(data: bytes) -> None:
         (b"<!DOCTYPE html><html><body>Log in</body></html>", "web page"),
         (b"[]", "no cells"),
         (b"null", "no cells"),
-        (b'{"cells": 3}', "none of its cells"),
+        (b'{"cells": 3}', "its cells are not a list"),
         (b"[" * 100_000, "nested too deeply"),
         (b'{"a":' * 100_000, "nested too deeply"),
         (b"PK\x03\x04rest", "zip archive"),

@@ -25,7 +25,7 @@ from typing import Any
 
 from autograder import collecting, notebooks
 from autograder.course import Course, CourseError, Source
-from autograder.exporting import gradescope_results
+from autograder.exporting import gradescope_results, results_json
 from autograder.gradescope.packaging import PACKAGE
 from autograder.grading.class_run import draw_seed, grade_found
 from autograder.grading.finding import find_one
@@ -64,7 +64,7 @@ def main() -> int:
         results = _not_graded()
     folder = root / "results"
     folder.mkdir(exist_ok=True)
-    (folder / "results.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
+    (folder / "results.json").write_text(results_json(results), encoding="utf-8")
     return 0
 
 

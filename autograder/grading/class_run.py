@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from autograder.checking import CheckBroken
 from autograder.course import Assignment, Course, CourseError
 from autograder.exporting import ExportError
 from autograder.grading.basis import bases, moves, stale_exercises
@@ -25,9 +26,10 @@ from autograder.grading.finding import Found
 from autograder.grading.likeness import flag_equal
 from autograder.grading.submission import Grader, grading_session
 from autograder.grading.writing import clear_leftovers, file_name, read_result, write_csv, write_result, write_whole
-from autograder.interrupting import interrupts_held, let_interrupts_through
+from autograder.interrupting import handle_interrupts, interrupts_held, let_interrupts_through
 from autograder.notebooks import Cell, Unreadable, read, read_file
 from autograder.results import SubmissionResult
+from autograder.sandbox import SandboxError
 
 RUN = "run.json"
 LARGEST_SEED = 2**31
@@ -76,6 +78,8 @@ def grade_found(grader: Grader, found: Found, before: SubmissionResult | None = 
             result = replace(result, moved=tuple(moves(before, result, grader.bases, grader.assignment)))
     except Unreadable as problem:
         result = grader.ungradable(found.student, str(problem))
+    except CheckBroken as problem:  # this answer alone makes it raise: the others are graded
+        result = replace(grader.ungradable(found.student, str(problem)), status="error")
     except CourseError:
         raise
     except Exception as problem:
@@ -263,6 +267,7 @@ def _work(settings: Settings, shared: Path, pipe: Any) -> None:
             pipe.send(("done", replace(result, exercises=())))  # they are written: the whole would cost its way here
 
     try:
+        handle_interrupts()  # where the run began as `python -m autograder`, nobody has done so here
         let_interrupts_through()
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         source = Course(settings.root).source(settings.assignment)
@@ -272,14 +277,12 @@ def _work(settings: Settings, shared: Path, pipe: Any) -> None:
     except KeyboardInterrupt:
         pass
     except BaseException as problem:
-        pipe.send(
-            (
-                "failed",
-                problem
-                if isinstance(problem, (CourseError, OSError))
-                else RunFailed(f"{type(problem).__name__}: {problem}"),
-            )
-        )
+        if isinstance(problem, SandboxError):
+            problem = RunFailed(str(problem))
+        elif not isinstance(problem, (CourseError, OSError)):
+            problem = RunFailed(f"{type(problem).__name__}: {problem}")
+        with contextlib.suppress(OSError):  # another has said it: nobody listens any more
+            pipe.send(("failed", problem))
 
 
 @dataclass

@@ -454,8 +454,11 @@ def _counted(student: str, handed: Sequence[_Handed], assignment: str) -> Found:
                     _("Another notebook was handed in and not graded: {files}.").format(files=", ".join(different))
                 )
             return replace(last.found, flags=tuple(flags))
-    names = " and ".join(str(one.found.path / one.found.inside) for one in handed)
-    return replace(handed[-1].found, reason=f"Two notebooks were handed in for this student: {names}.", flags=())
+    names = [str(one.found.path / one.found.inside) for one in handed]
+    reason = f"Two notebooks were handed in for this student: {' and '.join(names)}."
+    if len({_normal(name) for name in names}) < len(names):
+        reason += " The two names look the same and differ in how they are encoded. Keep one of the files."
+    return replace(handed[-1].found, reason=reason, flags=())
 
 
 def _place(files: Sequence[_File]) -> tuple[Path, str]:

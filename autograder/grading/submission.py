@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +22,7 @@ from autograder.grading.standing_in import source_for
 from autograder.language import _
 from autograder.notebooks import Cell, Submission, Unreadable
 from autograder.observations import Death, Job, Limits, Outcome, Problem, Reply, Request
+from autograder.probes import BadProbes, load_probes
 from autograder.recordings import Recording, WrongReplies
 from autograder.results import ExerciseResult, SubmissionResult, total
 from autograder.routes import gather, trace_request
@@ -94,7 +95,7 @@ class Grader:
         self._bank: dict[str, Sequence[WrongReplies]] = {}
         self._verdicts: dict[Hashable, ExerciseResult] = {}
         self.bases = bases(source)
-        self.recording = recordings.record(rules, seed, self._ask_reference)
+        self.recording = recordings.record(rules, seed, self._ask_reference, _names_of_probes(source.assignment.probes))
         sandbox.give_plan(self.recording.plan)
 
     @classmethod
@@ -442,6 +443,14 @@ class Grader:
         """Library-built pieces for the functions of these exercises, and for no others."""
         functions = [name for exercise in exercises for name in self.assignment.by_name[exercise].functions]
         return source_for(self.source.stand_ins, functions)
+
+
+def _names_of_probes(path: Path) -> Collection[str] | None:
+    """What checks may ask for; None where that cannot be said here, but only by the sandbox."""
+    try:
+        return load_probes(path)
+    except BadProbes:
+        return None
 
 
 def limits_of(source: Source) -> Limits:

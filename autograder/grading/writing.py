@@ -17,7 +17,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from autograder.course import Assignment
-from autograder.exporting import csv_row, write_grades_csv
+from autograder.exporting import as_cell, csv_row, read_grades_csv, write_grades_csv
 from autograder.grading.likeness import for_the_student
 from autograder.pages.feedback import feedback_html
 from autograder.results import ExerciseResult, SubmissionResult
@@ -218,6 +218,20 @@ def read_results(folder: Path) -> Iterator[SubmissionResult]:
             "Grade these students again, or remove the files.",
             file=sys.stderr,
         )
+
+
+def read_rows(folder: Path) -> list[dict[str, str]]:
+    """The rows of the folder's `grades.csv`, with the students' names as they are, not as a table must have them.
+
+    Raises `ExportError`.
+    """
+    rows = read_grades_csv(folder / "grades.csv")
+    students = folder / "students"
+    if all((students / f"{file_name(row['student'])}.json").exists() for row in rows):
+        return rows
+    results = (read_result(path) for path in sorted(students.glob("*.json")))
+    names = {as_cell(result.student): result.student for result in results if result is not None}
+    return [{**row, "student": names.get(row["student"], row["student"])} for row in rows]
 
 
 def write_csv(folder: Path, assignment: Assignment) -> None:
