@@ -215,9 +215,9 @@ def test_a_mask_may_be_bool_int_or_float(answer, draw):
 
 @stage("mask", points=0.5, hint="Leave the mask's shape alone: `masked_fill` and `where` broadcast it to the scores.")
 def test_a_mask_of_any_shape_that_broadcasts(answer, draw):
-    """Masks (Tk,), (Tq, Tk), (1, Tq, Tk), (B, 1, 1, Tk), (B, 1, Tq, Tk) and (B, h, Tq, Tk) work beside scores (B, h, Tq, Tk)."""
+    """Masks (Tq, Tk), (1, Tq, Tk), (B, 1, 1, Tk), (B, 1, Tq, Tk) and (B, h, Tq, Tk) work beside scores (B, h, Tq, Tk)."""
     given = query_key_value(draw, 2, 3, queries=4, keys=5, d_k=7)
-    for shape in ((5,), (4, 5), (1, 4, 5), (2, 1, 1, 5), (2, 1, 4, 5), (2, 3, 4, 5)):
+    for shape in ((4, 5), (1, 4, 5), (2, 1, 1, 5), (2, 1, 4, 5), (2, 3, 4, 5)):
         seen = answer.observe("attend", **given, mask=draw.mask(*shape))
         seen.same("weights", axes="B h Tq Tk")
 
