@@ -21,9 +21,9 @@ SEED = 11
 
 # Tests are spread over processes by file. The dearest files come first, so that none is begun when all others are done.
 DEAREST = (
-    "test_nbgrader.py", "test_book_use.py", "test_book.py", "test_courses_hold.py", "test_attacks.py", "test_culprits.py",
-    "test_class_run.py", "test_sandbox.py", "test_pages_in_browser.py", "test_tracing.py", "test_sandbox_limits.py",
-    "test_grading.py", "test_release.py", "test_messages.py",
+    "test_nbgrader.py", "test_book_use.py", "test_book.py", "test_courses_hold.py", "test_attacks.py",
+    "test_culprits.py", "test_class_run.py", "test_sandbox.py", "test_pages_in_browser.py", "test_tracing.py",
+    "test_sandbox_limits.py", "test_grading.py", "test_release.py", "test_messages.py",
 )  # fmt: skip
 
 
