@@ -102,7 +102,7 @@ def compare_with_workers_killed(tmp_path: Path, cluster: Cluster, count: int) ->
                 os.kill(worker.pid, signal.SIGKILL)
 
     together = graded(course, folder, tmp_path / "together", cluster.address, tell)
-    assert workers[0].poll() == workers[1].poll() == -signal.SIGKILL
+    assert [worker.wait(60) for worker in workers[:2]] == [-signal.SIGKILL] * 2
     assert together == alone
 
 
