@@ -70,10 +70,15 @@ def run_all(page: Any, address: str) -> None:
 def panel(page: Any, call: str) -> str:
     """Text of the panel below the cell that makes this call."""
     cell = page.locator(".jp-CodeCell", has=page.locator(".jp-InputArea", has_text=call)).last
-    cell.scroll_into_view_if_needed()
-    shown = cell.locator(".ag", has_text="points").first  # JupyterLab empties cells that it scrolls past
-    shown.wait_for(timeout=1000 * PATIENCE)
-    return str(shown.inner_text())
+    cell.locator(".ag", has_text="points").first.wait_for(state="attached", timeout=1000 * PATIENCE)
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:  # JupyterLab empties cells that it scrolls past
+        cell.scroll_into_view_if_needed()
+        shown = str(cell.locator(".ag", has_text="points").first.inner_text())
+        if shown:
+            return shown
+        time.sleep(0.2)
+    raise AssertionError(f"the panel of {call} shows nothing")
 
 
 def test_solved_it_shows_full_marks_and_a_wrong_transpose_is_told_in_words(
