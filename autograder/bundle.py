@@ -77,7 +77,6 @@ def requirements(assignment: Assignment, wheel: str) -> str:
 
 def start_here(assignment: Assignment) -> str:
     """The first page of the zip."""
-    minutes = sum(exercise.minutes for exercise in assignment.exercises)
     return _(
         """# {title}
 
@@ -137,7 +136,7 @@ On Windows:
         title=_(assignment.title),
         notebook=f"{assignment.name}.ipynb",
         count=len(assignment.exercises),
-        minutes=minutes,
+        minutes=assignment.minutes,
         example=next(iter(assignment.traces), assignment.exercises[0].name),
         traces=_what_can_be_traced(assignment),
         book=_where_the_book_is(assignment),

@@ -265,6 +265,11 @@ class Assignment:
         return self.folder / "recordings"
 
     @property
+    def minutes(self) -> int:
+        """How long all exercises take together, about; 0 where nobody says."""
+        return sum(exercise.minutes for exercise in self.exercises)
+
+    @property
     def max_score(self) -> float:
         """Points of all exercises together."""
         return sum(exercise.points for exercise in self.exercises)

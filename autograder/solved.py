@@ -86,7 +86,7 @@ def _fact(source: Source, name: str) -> str:
     facts = {
         "exercises": len(assignment.exercises),
         "points": assignment.max_score,
-        "minutes": sum(exercise.minutes for exercise in assignment.exercises),
+        "minutes": assignment.minutes,
     }
     return f"{facts[name]:g}"
 
