@@ -38,13 +38,25 @@ def counted(grader: Grader, data: bytes, monkeypatch: pytest.MonkeyPatch) -> tup
         return grader.grade_bytes("s", data), outcomes
 
 
+def deaths(outcomes: list[Outcome]) -> list[tuple[str, int]]:
+    """The steps that were to blame.
+
+    On a busy machine the time may run out while it is not yet clear whose it was: that one runs again by itself, so at
+    most one such child comes for each that is blamed.
+    """
+    died = [one.death for one in outcomes if one.death is not None]
+    blamed = [one.step for one in died if one.sure and one.step is not None]
+    assert len(died) <= 2 * len(blamed)
+    return blamed
+
+
 def test_a_loop_costs_its_time_once_and_only_its_own_exercise(
     grader: Grader, notebook_with: Notebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = notebook_with({"merge_heads": f"def merge_heads(x):\n    {LOOP}\n"})
     result, outcomes = counted(grader, data, monkeypatch)
     assert lost(result) == {"merge_heads": 0}
-    assert len([one for one in outcomes if one.death is not None]) == 1
+    assert len(deaths(outcomes)) == 1
     assert len(outcomes[0].replies) > 10  # what came before it is not asked again
     assert not outcomes[0].replies.keys() & outcomes[1].replies.keys()
 
@@ -58,7 +70,8 @@ def test_many_loops_are_all_found_and_get_less_and_less_time(
     result, outcomes = counted(grader, data, monkeypatch)
     assert {name for name, score in lost(result).items() if score == 0} >= set(names)
     assert {"predict", "attention", "masks"}.isdisjoint(lost(result))
-    assert len([one for one in outcomes if one.death is not None]) <= len(names) + 3
+    # The module calls the broken ones; two exercises that use the module run once more with stand-ins for it.
+    assert len(deaths(outcomes)) <= len(names) + 3
     assert time.process_time() - started < 10  # ours; theirs is the children's
 
 
