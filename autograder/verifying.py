@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 from autograder import leaks, release, solved
 from autograder.checking import CheckBroken
-from autograder.course import Course, Source
+from autograder.course import Course, Source, Variant
 from autograder.grading.submission import Grader
-from autograder.notebooks import Cell
 from autograder.results import ExerciseResult, total
 
 
@@ -89,44 +88,45 @@ def _reference_and_stubs(source: Source, grader: Grader, verdict: Verdict, seed:
     verdict.proven.append(f"seed {seed}: the stubs get {total(stubs):g}, all reported as not attempted")
 
 
-def _judge_one(grader: Grader, cells: Sequence[Cell], exercise: str) -> ExerciseResult:
-    return grader.judge_exercise_alone(cells, exercise)
+def _judged(grader: Grader, variant: Variant, verdict: Verdict, where: str) -> ExerciseResult | None:
+    """The verdict on a variant; None, and a sentence, where a check of the course itself is broken."""
+    try:
+        return grader.judge_exercise_alone(grader.cells_with(variant), variant.exercise)
+    except CheckBroken as problem:
+        verdict.broken.append(f"{where} cannot be judged. {problem}")
+        return None
 
 
 def _wrong(source: Source, grader: Grader, verdict: Verdict, seed: int) -> None:
     named = 0
     for variant in source.wrong:
         where = f"Seed {seed}: wrong/{variant.path}"
-        try:
-            result = _judge_one(grader, grader.cells_with(variant), variant.exercise)
-        except CheckBroken as problem:
-            verdict.broken.append(f"{where} cannot be judged. {problem}")
+        result = _judged(grader, variant, verdict, where)
+        if result is None:
             continue
         failed = [check for check in result.checks if check.status == "failed"]
+        names = {check.misconception for check in failed}
         if not any(check.points for check in failed):
             verdict.broken.append(f"{where} fails no check that has points.")
-            continue
-        names = {check.misconception for check in failed}
-        if names - {variant.misconception}:
+        elif names - {variant.misconception}:
             verdict.broken.append(
                 f"{where} should be named {variant.misconception}, but is: {', '.join(sorted(map(str, names)))}."
             )
-            continue
-        named += 1
+        else:
+            named += 1
     verdict.proven.append(f"seed {seed}: {named} of {len(source.wrong)} wrong answers refused and named")
 
 
 def _right(source: Source, grader: Grader, verdict: Verdict, seed: int) -> None:
     accepted = 0
     for variant in source.right:
-        try:
-            result = _judge_one(grader, grader.cells_with(variant), variant.exercise)
-        except CheckBroken as problem:
-            verdict.broken.append(f"Seed {seed}: right/{variant.path} cannot be judged. {problem}")
+        where = f"Seed {seed}: right/{variant.path}"
+        result = _judged(grader, variant, verdict, where)
+        if result is None:
             continue
         lost = [f"{check.name} ({check.message})" for check in result.checks if check.status != "passed"]
         if lost:
-            verdict.broken.append(f"Seed {seed}: right/{variant.path} loses {'; '.join(lost)}.")
+            verdict.broken.append(f"{where} loses {'; '.join(lost)}.")
         else:
             accepted += 1
     verdict.proven.append(f"seed {seed}: {accepted} of {len(source.right)} unusual right answers accepted")

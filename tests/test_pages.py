@@ -255,13 +255,21 @@ def test_a_terminal_panel_keeps_to_its_width(width: int) -> None:
     assert max(_columns(line) for line in lines if "https://" not in line) <= width
 
 
-def test_the_same_advice_in_other_words_is_told_once() -> None:
-    hint = "weights = dropout(weights), before they meet the values.\n\nGive self.dropout to attention. It acts on the "
-    twice = CheckResult("a", "values", "failed", 1, hint=f"{hint}weights, before they meet the values.")
-    assert text(ExerciseResult("e", 0, 1, checks=[twice])).count("meet the values") == 1
-    other = CheckResult("a", "values", "failed", 1, hint="Cut the last axis first.\n\nPrint each shape on the way.")
-    said = text(ExerciseResult("e", 0, 1, checks=[other]))
-    assert "What to try: Cut the last axis first." in said and "One more hint: Print each shape" in said
+def test_advice_that_adds_nothing_is_told_once() -> None:
+    def said(*layers: str) -> str:
+        return text(
+            ExerciseResult("e", 0, 1, checks=[CheckResult("a", "values", "failed", 1, hint="\n\n".join(layers))])
+        )
+
+    first = "weights = dropout(weights), after the softmax and before the values."
+    assert (
+        said(first, "weights = dropout(weights) comes after the softmax and before the values.").count("softmax") == 1
+    )
+    longer = "W_V takes value. One token: its weight is 1, so the output is W_O(W_V(value))."
+    both = said("W_V takes value.", longer)
+    assert "What to try: W_V takes value." in both and "One more hint: W_V takes value. One token" in both
+    other = said("Cut the last axis first.", "Print each shape on the way.")
+    assert "What to try: Cut the last axis first." in other and "One more hint: Print each shape" in other
 
 
 def test_a_terminal_that_prints_ascii_gets_ascii() -> None:

@@ -26,7 +26,7 @@ ChapterLink = Callable[[str], "tuple[str, str]"]
 LONGEST_TEXT = 4000  # characters of one message; an exception's text can be megabytes long
 LARGEST_TABLE = 12  # rows and columns of a picture; more than that nobody reads in a panel
 LONGEST_CELL = 16
-SAME_ADVICE = 2 / 3  # of the shorter hint's words: two hints that share as many say the same
+SAME_ADVICE = 2 / 3  # of a hint's words: one that shares as many with a hint before it adds nothing
 
 # Direction marks can reorder a whole line; every stranger's text stands in an element of its own direction instead.
 _DIRECTION_MARKS = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -255,13 +255,11 @@ class ExerciseView:
 
 
 def _hints(hint: str) -> list[str]:
-    """The layers of a hint, without those that say in other words what one before them says."""
+    """The layers of a hint, without those that hardly add a word to one before them. A longer one that does stays."""
     told: list[tuple[str, set[str]]] = []
     for layer in re.split(r"\n\s*\n", hint.strip("\n")):
         words = set(re.findall(r"\w+", layer.lower()))
-        if layer.strip() and not any(
-            words and len(words & other) >= SAME_ADVICE * min(len(words), len(other)) for __, other in told
-        ):
+        if words and not any(len(words & other) >= SAME_ADVICE * len(words) for __, other in told):
             told.append((layer, words))
     return [layer for layer, __ in told]
 

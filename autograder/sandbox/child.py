@@ -20,12 +20,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from IPython.core.compilerop import CachingCompiler
-from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.text import SList
 from traitlets.config import Config
 
 from autograder import wire
+from autograder.cell_shell import CellShell, cell_name
 from autograder.observations import Plain, Problem, Reply, Request
 from autograder.probes import COURSE, STAND_INS, Probe, observe, probes_in, problem_of
 from autograder.sandbox import engine
@@ -34,24 +33,8 @@ JOB_BYTES = 64 << 20
 BRIEF = 4  # a brief job gets this part of the time for each step
 
 
-def cell_name(position: int) -> str:
-    """The file name under which the code of a cell is known."""
-    return f"<cell {position}>"
-
-
-class _Compiler(CachingCompiler):  # type: ignore[misc]
-    """Names the code of each cell by its position."""
-
-    position = 0
-
-    def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
-        return cell_name(self.position)
-
-
-class Shell(InteractiveShell):  # type: ignore[misc]
+class Shell(CellShell):
     """IPython without a terminal, a history, or other programs."""
-
-    compiler_class = _Compiler
 
     def init_virtualenv(self) -> None:
         """The environment is the one that runs."""
@@ -81,15 +64,6 @@ class Shell(InteractiveShell):  # type: ignore[misc]
 
     def enable_gui(self, gui: str | None = None) -> None:
         """`%gui`: there is none."""
-
-    def run(self, position: int, code: str) -> BaseException | None:
-        """Runs one cell; returns what stopped it."""
-        self.compile.position = position
-        try:
-            result = self.run_cell(code, store_history=False, silent=True)
-        except BaseException as error:  # a hook that a cell left behind
-            return error
-        return result.error_before_exec or result.error_in_exec  # type: ignore[no-any-return]
 
 
 class Marks:
@@ -255,7 +229,7 @@ class Worker:
         tell("done", self._defined())
 
     def _cell(self, position: int, code: str) -> Plain:
-        error = self.shell.run(position, code)
+        error = self.shell.run_named(cell_name(position), code)
         if error is None:
             return None
         return wire.plain_problem(problem_of(error, self.shell.user_ns, {cell_name(position): position}))

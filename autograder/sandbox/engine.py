@@ -11,6 +11,7 @@ CHILD_SIDE = (
     "wire.py",
     "probes.py",
     "tracing.py",
+    "cell_shell.py",
     "sandbox/control.py",
     "sandbox/engine.py",
     "sandbox/launcher.py",

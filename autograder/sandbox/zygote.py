@@ -30,6 +30,7 @@ from typing import Any  # noqa: E402
 import torch  # noqa: E402
 
 from autograder import wire  # noqa: E402
+from autograder.cell_shell import cell_name  # noqa: E402
 from autograder.observations import Limits  # noqa: E402
 from autograder.sandbox import child, filters, namespaces  # noqa: E402
 from autograder.sandbox.control import Control, Lost  # noqa: E402
@@ -221,7 +222,7 @@ def _warm(shell: child.Shell) -> None:
     wire.decode(wire.encode({"a": x, "b": [1, 2.0, "c", None]}))
     before = set(shell.user_ns)
     for code in ("def _a(x):\n    return x + 1", "class _B:\n    pass", "1 + 1", "%matplotlib inline", "1 +", "1 / 0"):
-        shell.run(0, code)
+        shell.run_named(cell_name(0), code)
     for name in set(shell.user_ns) - before:
         del shell.user_ns[name]
 
