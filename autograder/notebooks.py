@@ -150,12 +150,16 @@ def _grade_id(cell: dict[str, Any]) -> str:
 
 def _python(source: str) -> ast.Module | None:
     """The syntax tree, IPython's magics set aside; None where the source is no Python."""
+    return _text_and_tree(source)[1]
+
+
+def _text_and_tree(source: str) -> tuple[str, ast.Module | None]:
     for text in (source, re.sub(r"(?m)^(\s*)[%!].*$", r"\1pass", source)):
         try:
-            return ast.parse(text)
+            return text, ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
-    return None
+    return source, None
 
 
 def defines(source: str) -> frozenset[str]:
@@ -182,6 +186,23 @@ def defines(source: str) -> frozenset[str]:
             for handler in getattr(node, "handlers", []):
                 waiting.extend(handler.body)
     return frozenset(names)
+
+
+def definitions(source: str) -> str:
+    """What a cell defines, line for line, without what else it does; "" where that is nothing, or all of it."""
+    text, tree = _text_and_tree(source.replace("\r\n", "\n").replace("\r", "\n"))  # lines as Python counts them
+    if tree is None:
+        return ""
+    kept = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign)
+    others = [node for node in tree.body if not isinstance(node, kept)]
+    if len(others) in (0, len(tree.body)):
+        return ""
+    lines = text.encode().split(b"\n")
+    for node in reversed(others):
+        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+        after = lines[last][node.end_col_offset :]
+        lines[first : last + 1] = [lines[first][: node.col_offset] + b"pass" + after, *[b""] * (last - first)]
+    return b"\n".join(lines).decode()
 
 
 def stubs(cells: Sequence[Cell], names: Collection[str]) -> frozenset[str]:

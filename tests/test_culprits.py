@@ -61,6 +61,28 @@ def test_a_loop_costs_its_time_once_and_only_its_own_exercise(
     assert not outcomes[0].replies.keys() & outcomes[1].replies.keys()
 
 
+@pytest.mark.parametrize(
+    "ending",
+    [LOOP, "import os; os._exit(0)", "x = [0]\n    while True:\n        x = x + x"],
+    ids=["time", "exit", "memory"],
+)
+def test_a_free_cell_that_ends_the_process_costs_nothing_though_an_answer_needs_it(
+    grader: Grader, notebook_with: Notebook, ending: str
+) -> None:
+    helper = f"import math\ndef joined(x):\n    return x.flatten(2)\nif True:\n    {ending}\n%timeit joined\n"
+    answer = "def merge_heads(x):\n    return joined(x.transpose(1, 2))\n"
+    result = grader.grade_bytes("s", notebook_with({"merge_heads": answer}, first=(helper,)))
+    assert lost(result) == {}
+    assert len(result.flags) == 1 and "A cell outside the exercises ended the process" in result.flags[0]
+
+
+def test_what_a_free_cell_defines_is_left_out_where_that_ends_the_process(
+    grader: Grader, notebook_with: Notebook
+) -> None:
+    cell = f"def forever():\n    {LOOP}\n\nprint()\nnumber = forever()\n"
+    assert lost(grader.grade_bytes("s", notebook_with(first=(cell,), extra=("def d():\n    pass",)))) == {}
+
+
 def test_many_loops_are_all_found_and_get_less_and_less_time(
     grader: Grader, notebook_with: Notebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:

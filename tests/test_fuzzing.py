@@ -108,6 +108,7 @@ def reads(data: bytes) -> None:
         cell.source.encode("utf-8")
         assert set(cell.exercises) <= {"double", "masks"}
         notebooks.without_layout(cell.source)
+        assert notebooks.defines(notebooks.definitions(cell.source)) <= notebooks.defines(cell.source)
     notebooks.off_limits_calls(submission.cells, ["nn.Bad"])
     assert notebooks.changed_cells(submission.cells, submission.cells) == []
 

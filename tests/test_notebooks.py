@@ -200,3 +200,17 @@ def test_what_is_off_limits_is_known_by_another_name_too(given: str) -> None:
 )  # fmt: skip
 def test_a_cell_that_does_nothing_but_check_is_known(code: str, expected: bool) -> None:
     assert notebooks.only_checks(code) is expected
+
+
+def test_definitions_keep_their_lines_and_lose_what_else_a_cell_does() -> None:
+    source = (
+        "import math\r\n@torch.no_grad()\ndef helper(x):\n    return 'é'; print(x)\né = 5; train(\n  1,\n  2); y = 2\n"
+        "for i in range(3):\n    print(i)\n%timeit helper(3)\n!pip install x\nz: int = 2"
+    )
+    kept = (
+        "import math\n@torch.no_grad()\ndef helper(x):\n    return 'é'; print(x)\né = 5; pass; y = 2\n\n\n"
+        "pass\n\npass\npass\nz: int = 2"
+    )
+    assert notebooks.definitions(source) == kept
+    for nothing_to_gain in ("", "def f():\n    pass", "while True:\n    pass", "def f(:", "# nothing"):
+        assert notebooks.definitions(nothing_to_gain) == ""

@@ -339,7 +339,8 @@ class Grader:
     ) -> Evidence:
         """Run cells and requests in a child. Who ends it is left out, and what is not yet answered is run in another.
 
-        Each pass settles a cell or an exercise, so it comes to an end whatever a child says of itself.
+        A cell outside the exercises costs nothing: what it defines is run once more without the rest of it. Each pass
+        settles a cell or an exercise, so it comes to an end whatever a child says of itself.
         """
         stand_ins = self._stand_ins(replaced) if replaced else ""
         plan = self.recording.plan
@@ -393,7 +394,11 @@ class Grader:
             else:
                 culprit = kept[position]
                 owners = cells[culprit].exercises
-                left_out.add(culprit)
+                defined = "" if owners else notebooks.definitions(cells[culprit].source)
+                if defined:
+                    cells = [*cells[:culprit], replace(cells[culprit], source=defined), *cells[culprit + 1 :]]
+                else:
+                    left_out.add(culprit)
                 conduct.ended(owners, death)
                 fatal += 1
                 if fatal >= MOST_FATAL_CELLS:
