@@ -23,6 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from autograder.observations import Limits
 from autograder.settings import ABOVE_ZERO, NAMES, POINTS, TABLE, WHOLE, YES_OR_NO, read_each, read_settings
 
 _GRADING = {
@@ -63,6 +64,13 @@ class Choices:
             points={name: float(worth) for name, worth in points.items()},
             limits={name: limit for name, limit in limits.items() if limit is not None},
         )
+
+    def child_limits(self) -> Limits:
+        """What a child may use: the usual, and in its place what was chosen."""
+        chosen: dict[str, Any] = dict(self.limits)
+        if "memory_mb" in chosen:
+            chosen["memory_bytes"] = int(chosen.pop("memory_mb")) << 20
+        return Limits(**chosen)
 
 
 def spread(points: float, weights: Mapping[str, float]) -> dict[str, float]:

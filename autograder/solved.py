@@ -26,7 +26,7 @@ else:
         del sys.modules[_GRAMMAR]
 
 CHAPTER = re.compile(r"\{\{chapter:([\w-]+)\}\}")
-FACT = re.compile(r"\{\{(exercises|points|minutes)\}\}")  # of the assignment, as the instructor's choices leave it
+FACT = re.compile(r"\{\{(exercises|points|minutes|seconds)\}\}")  # as the instructor's choices leave the assignment
 
 
 def solved_notebook(source: Source) -> Any:
@@ -83,10 +83,12 @@ def _chapter(source: Source, slug: str) -> str:
 
 def _fact(source: Source, name: str) -> str:
     assignment = source.assignment
+    limits = assignment.choices.child_limits()
     facts = {
         "exercises": len(assignment.exercises),
         "points": assignment.max_score,
         "minutes": assignment.minutes,
+        "seconds": min(limits.step_seconds, limits.cpu_seconds),
     }
     return f"{facts[name]:g}"
 

@@ -43,12 +43,18 @@ def graded(source: Source, answers: dict[str, str] | None = None) -> dict[str, E
 def test_an_exercise_left_out_is_in_neither_the_notebook_nor_the_grade(tmp_path: Path) -> None:
     source = chosen(tmp_path, '[grading]\nleave_out = ["Standardize"]')
     notebook = solved.solved_notebook(source)
-    assert "Exercises: 1. Points: 6." in notebook.cells[0].source
+    assert "Exercises: 1. Points: 6. Seconds for a cell: 2." in notebook.cells[0].source
     names = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells}
     assert "moving_average" in names and not {"Standardize", "check-Standardize"} & names
     assert {rule.exercise for rule in collecting.collect(source.assignment)} == {"moving_average"}
     assert source.assignment.max_score == 6 and all(one.exercise == "moving_average" for one in source.wrong)
     assert {name: one.score for name, one in graded(source).items()} == {"moving_average": 6}
+
+
+def test_the_notebook_tells_how_long_a_cell_may_compute(tmp_path: Path) -> None:
+    for place, (limits, seconds) in enumerate((("step_seconds = 0.5", "0.5"), ("cpu_seconds = 1", "1"))):
+        source = chosen(tmp_path / str(place), f"[grading.limits]\n{limits}")
+        assert f"Seconds for a cell: {seconds}." in solved.solved_notebook(source).cells[0].source
 
 
 def test_points_are_spread_over_the_checks_that_count(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from autograder.exporting import gradescope_results, results_json
 from autograder.gradescope.packaging import PACKAGE
 from autograder.grading.class_run import draw_seed, grade_found
 from autograder.grading.finding import find_one
-from autograder.grading.submission import Grader, limits_of
+from autograder.grading.submission import Grader
 from autograder.language import _
 from autograder.notebooks import Unreadable
 from autograder.observations import Job, Limits, Outcome
@@ -193,7 +193,8 @@ def _grader_with_other_user(source: Source, root: Path, seed: int) -> Iterator[G
         for path in (probes.parent, probes):
             path.chmod(0o755)
         rules = collecting.collect(source.assignment)
-        with _OtherUser(probes, limits_of(source), source.assignment.namespace, user) as sandbox:
+        limits = source.assignment.choices.child_limits()
+        with _OtherUser(probes, limits, source.assignment.namespace, user) as sandbox:
             _require_closed(sandbox, closed)
             yield _GraderWithoutSecrets(source, rules, sandbox, seed)
 

@@ -458,20 +458,12 @@ def _names_of_probes(path: Path) -> Collection[str] | None:
         return None
 
 
-def limits_of(source: Source) -> Limits:
-    """The limits of a child, as the instructor chose them."""
-    chosen: dict[str, Any] = dict(source.assignment.choices.limits)
-    if "memory_mb" in chosen:
-        chosen["memory_bytes"] = int(chosen.pop("memory_mb")) << 20
-    return Limits(**chosen)
-
-
 @contextmanager
 def open_for(source: Source, *, unsandboxed: bool, gpu: Limits | None = None) -> Iterator[Sandbox]:
     """The sandbox for an assignment's probes and namespace. gpu: with the GPUs in reach, and these limits instead."""
     with open_sandbox(
         source.assignment.probes,
-        limits=gpu or limits_of(source),
+        limits=gpu or source.assignment.choices.child_limits(),
         unsandboxed=unsandboxed,
         namespace_code=source.assignment.namespace,
         gpu=gpu is not None,

@@ -28,6 +28,8 @@
 # - `torch`, `numpy`, `einops` and Python's own library may be used. `nn.MultiheadAttention` and
 #   `F.scaled_dot_product_attention` are off limits, and so are modules that hold them: they are what you build.
 # - You may add cells and helper functions. If a name is defined more than once, its last definition counts.
+# - What takes long, such as timing or training, belongs in a cell of its own, where it costs nothing. An answer's cell that
+#   computes for more than {{seconds}} seconds loses its points.
 # - Please leave the locked cells as they are.
 # - A mask holds only 0 or `False` (may not look) and 1 or `True` (may look). It may be bool, int or float. Every query may look
 #   at one key at least. A forbidden key gets a weight of exactly 0.

@@ -14,7 +14,7 @@
 # %% [markdown] nbgrader={"cell_type": "markdown", "grade": false, "grade_id": "welcome", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # # Smoothing a signal
 #
-# Exercises: {{exercises}}. Points: {{points}}.
+# Exercises: {{exercises}}. Points: {{points}}. Seconds for a cell: {{seconds}}.
 
 # %% nbgrader={"cell_type": "code", "grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import torch
