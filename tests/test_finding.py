@@ -55,6 +55,40 @@ def test_the_released_notebook_is_named_by_its_stem_too(tmp_path: Path) -> None:
     assert students(put(tmp_path / "exercises" / NAME / "demo.ipynb")) == [NAME]
 
 
+def test_where_all_files_have_the_released_name_the_folders_name_the_students(tmp_path: Path) -> None:
+    put(tmp_path / "class" / "ann" / "demo.ipynb")
+    assert students(tmp_path / "class") == ["ann"]
+    bob = put(tmp_path / "class" / "bob" / "demo.ipynb")
+    assert students(tmp_path / "class") == ["ann", "bob"]
+    assert students(tmp_path / "class" / "ann" / "demo.ipynb", bob) == ["ann", "bob"]
+    assert students(bob) == students(bob, bob) == [NAME]
+    put(tmp_path / "class" / "eve.ipynb")
+    assert students(tmp_path / "class") == ["ann", "bob", "eve"]
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
+        archive.writestr("class/ann/demo.ipynb", "A")
+        archive.writestr("class/bob/demo.ipynb", "B")
+    assert students(tmp_path / "class.zip") == ["ann", "bob"]
+    twice = put(tmp_path / "later" / "ann" / "demo.ipynb")
+    reason = next(one.reason for one in find([tmp_path / "class", twice.parents[1]], NAME) if one.student == "ann")
+    assert reason.startswith("Two notebooks were handed in") and str(twice) in reason
+
+
+def test_in_nbgraders_tree_a_notebook_one_folder_too_high_is_not_lost(tmp_path: Path) -> None:
+    put(tmp_path / "submitted" / "s1" / NAME / "demo.ipynb")
+    put(tmp_path / "submitted" / "s2" / "demo.ipynb")
+    put(tmp_path / "submitted" / "s2" / "another" / "demo.ipynb")
+    put(tmp_path / "submitted" / "s3" / "another.ipynb")
+    assert students(tmp_path / "submitted") == ["s1", "s2"]
+
+
+def test_a_reason_is_one_line_whatever_the_files_are_called(tmp_path: Path) -> None:
+    for folder in ("x\ny", "z\t", "bad\udcff"):
+        put(tmp_path / folder / "s1.ipynb")
+    (found,) = find([tmp_path], NAME)
+    assert found.reason.startswith("3 notebooks were handed in")
+    assert found.reason.isprintable() and r"bad\udcff" in found.reason
+
+
 def test_of_two_notebooks_the_one_named_as_released_counts_and_a_flag_names_the_other(tmp_path: Path) -> None:
     put(tmp_path / "submitted" / "s1" / NAME / "demo.ipynb")
     put(tmp_path / "submitted" / "s1" / NAME / "draft.ipynb")

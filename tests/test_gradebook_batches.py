@@ -103,6 +103,13 @@ def course(made: Course, tmp_path: Path) -> Course:
     return copy
 
 
+def test_a_name_that_is_no_utf8_is_written_as_the_tables_have_it(course: Course) -> None:
+    broken = SubmissionResult("no\udcfe", NAME, "ungradable", 10.0, reason="The file no\udcfe.ipynb is empty.")
+    assert write_gradebook(course, [result("bad\udcff"), broken]) == 2
+    assert grades(course)[r"bad\udcff", "moving_average"] == (4.0, None, 0)
+    assert comments(course)[r"no\udcfe", "moving_average"] == (r"The file no\udcfe.ipynb is empty.", None)
+
+
 def grade_by_hand(course: Course, student: str, points: float) -> None:
     """What the formgrader does when somebody enters points."""
     from nbgrader.api import Gradebook

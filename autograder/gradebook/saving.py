@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Assignment, Course, CourseError
+from autograder.exporting import readable
 from autograder.release import stub_notebook
 from autograder.results import SubmissionResult
 
@@ -166,7 +167,7 @@ def save_results(gradebook: Any, results: Sequence[SubmissionResult], assignment
     """The same for several students, in one transaction. Who and what the gradebook lacks is added to it."""
     session = gradebook.db
     try:
-        _save(session, {result.student: result for result in results}, assignment)
+        _save(session, {readable(result.student): result for result in results}, assignment)
         session.commit()
     except BaseException:
         session.rollback()
@@ -255,7 +256,7 @@ def _comment(result: SubmissionResult, exercise: str, first: str) -> str | None:
     """What stands beside an exercise; the reason of what could not be graded beside the first."""
     if any(one.name == exercise and not one.attempted for one in result.exercises):
         return NO_RESPONSE
-    return result.reason if exercise == first and result.status != "graded" else None
+    return readable(result.reason or "") if exercise == first and result.status != "graded" else None
 
 
 def _complete(session: Any, assignment: str, of_these: Any) -> None:

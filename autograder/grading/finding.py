@@ -7,6 +7,8 @@ Nothing is extracted to disk by the names a zip gives, and links are not followe
     Moodle      Full Name_NUMBER_assignsubmission_file/name.ipynb, or without folders
                 Full Name_NUMBER_assignsubmission_file_name.ipynb
     Gradescope  submission_NUMBER/name.ipynb, and submission_metadata.yml with the names of who handed it in
+
+Elsewhere a notebook's own name is the student's. Where that is the name as released, the folder around it has theirs.
 """
 
 from __future__ import annotations
@@ -135,7 +137,7 @@ def find(paths: Iterable[Path], assignment: str, roster: Roster | None = None) -
         if not here:
             raise NothingFound(f"{path} holds no notebook ({NOTEBOOK}) of {assignment}.")
         handed.extend(here)
-    handed = list(_named(handed, roster))
+    handed = list(_named(_by_folder(handed, assignment), roster))
     found = list(_one_each(handed, assignment))
     if roster is not None:
         there = {one.student for one in found}
@@ -149,6 +151,19 @@ def find_one(folder: Path, student: str, assignment: str) -> Found:
     """The submission of one student, to whom every file below the folder belongs. It says itself what is wrong."""
     files, _folders = _walk(folder) if folder.is_dir() else ([], [])
     return _of_student(student, files, assignment)
+
+
+def _by_folder(handed: Sequence[_Handed], assignment: str) -> Sequence[_Handed]:
+    """Files that all have the released name, each given by its own path, are told apart by their folders."""
+    same = {one.found.path.absolute() for one in handed if one.found.student == assignment and not one.found.inside}
+    if len(same) < 2:
+        return handed
+    return [
+        replace(one, found=replace(one.found, student=one.found.path.absolute().parent.name or assignment))
+        if one.found.student == assignment and not one.found.inside
+        else one
+        for one in handed
+    ]
 
 
 def _named(handed: Sequence[_Handed], roster: Roster | None) -> Iterator[_Handed]:
@@ -235,9 +250,11 @@ def _by_student(
         if parts[-1] == assignment:  # kept where it is empty: the student shall have a row
             tree.setdefault(parts[-2] if len(parts) > 1 else path.stem, [])
     loose = []
+    depths = set()  # where the students' folders stand
     for file in files:
         if assignment in file.parts[:-1]:
             position = file.parts.index(assignment)
+            depths.add(position)
             tree.setdefault(file.parts[position - 1] if position else path.stem, []).append(file)
         elif not any(part.startswith(".") for part in file.parts[:-1]):
             loose.append(file)
@@ -246,11 +263,13 @@ def _by_student(
     without: dict[tuple[str, str], _Handed] = {}
     notebooks: set[tuple[str, str]] = set()
     for file in loose:
-        if tree and len(file.parts) > 1:
-            continue
+        as_released = file.is_notebook and file.stem == assignment
+        if tree and len(file.parts) > 1 and not (as_released and len(file.parts) - 1 in depths):
+            continue  # another assignment's
         handed = _loose(file)
         if file.is_notebook:
-            handed = handed or _Handed(Found(file.stem, file.path, file.inside))
+            student = file.parts[-2] if as_released and len(file.parts) > 1 else file.stem
+            handed = handed or _Handed(Found(student, file.path, file.inside))
             notebooks.add((handed.found.student, handed.number))
             yield handed
         elif handed is not None:  # something else was handed in: the student shall have a row
@@ -455,7 +474,9 @@ def _counted(student: str, handed: Sequence[_Handed], assignment: str) -> Found:
                 )
             return replace(last.found, flags=tuple(flags))
     names = [str(one.found.path / one.found.inside) for one in handed]
-    reason = f"Two notebooks were handed in for this student: {' and '.join(names)}."
+    count = "Two" if len(names) == 2 else str(len(names))
+    shown = " and ".join(map(_printable, names))
+    reason = f"{count} notebooks were handed in for this student: {shown}."
     if len({_normal(name) for name in names}) < len(names):
         reason += " The two names look the same and differ in how they are encoded. Keep one of the files."
     return replace(handed[-1].found, reason=reason, flags=())
@@ -463,6 +484,11 @@ def _counted(student: str, handed: Sequence[_Handed], assignment: str) -> Found:
 
 def _place(files: Sequence[_File]) -> tuple[Path, str]:
     return (files[-1].path, files[-1].inside) if files else (Path(), "")
+
+
+def _printable(name: str) -> str:
+    """The name of a file with an escape for what is no letter, such as a line's end."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)
 
 
 def _where(found: Found) -> str:
