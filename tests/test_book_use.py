@@ -236,6 +236,26 @@ FOLDED = [page for page in PAGES if "```{dropdown}" in source(page)]
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_name_or_an_option_is_broken_only_where_a_line_is_too_short_for_it(browser, address, width):
+    with browser.new_context(viewport={"width": width, "height": 800}) as context:
+        page, words = context.new_page(), 0
+        for name in PAGES:
+            page.goto(f"{address}/book/{name}.html")
+            found = page.evaluate(
+                """() => [...document.querySelectorAll(".bd-article code .pre")].map(word => {
+                    const letters = document.createRange();
+                    letters.selectNodeContents(word);
+                    return [word.textContent, letters.getClientRects().length];
+                })"""
+            )
+            found = [(word, lines) for word, lines in found if re.fullmatch(r"-*\w+", word)]
+            words += len(found)
+            assert [word for word, lines in found if lines > 1 and len(word) < 36] == [], name
+        assert words > 100
+
+
+@pytest.mark.browser
 @pytest.mark.parametrize("page", FOLDED)
 def test_every_question_opens_by_keyboard_and_by_mouse(browser, address, page):
     tab = browser.new_page()
