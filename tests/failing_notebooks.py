@@ -9,26 +9,20 @@ looked at. `test_failing_notebooks.py` holds the messages to what the log says o
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import socket
-import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from book_support import chromium
+from jupyter_support import PATIENCE, jupyter
 
 from autograder import solved
 from autograder.course import Course
 
 ROOT = Path(__file__).parents[1]
 NAME = "multi_head_attention"
-PATIENCE = 120  # seconds; a cold machine starts JupyterLab slowly
 
 
 @dataclass(frozen=True)
@@ -364,30 +358,6 @@ def notebook(failing: Failing, course: Course) -> dict[str, Any]:
     return {**whole, "cells": kept}
 
 
-@contextmanager
-def jupyterlab(folder: Path, home: Path) -> Iterator[str]:
-    """The address of a JupyterLab that serves this folder and has no settings of anybody's."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = {**os.environ, "JUPYTER_CONFIG_DIR": str(home / "config"), "HOME": str(home)}
-    command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", f"--port={port}", "--allow-root",
-               "--ServerApp.token=", f"--ServerApp.root_dir={folder}"]  # fmt: skip
-    server = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                time.sleep(0.3)
-        yield f"http://127.0.0.1:{port}/lab/tree/"
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
-
-
 def choose_theme(page: Any, name: str) -> None:
     """As a learner does, in the menu Settings."""
     page.click("text=Settings >> nth=0")
@@ -402,10 +372,10 @@ def pictures(folder: Path) -> None:
     served = shutil.copytree(course.released / NAME, folder / "notebooks", dirs_exist_ok=True)
     for failing in FAILING:
         (served / f"{failing.name}.ipynb").write_text(json.dumps(notebook(failing, course)), encoding="utf-8")
-    with jupyterlab(served, folder / "home") as address, chromium() as browser:
+    with jupyter("lab", served, folder / "home") as address, chromium() as browser:
         page = browser.new_page(viewport={"width": 1200, "height": 2600})
         for failing in FAILING:
-            page.goto(f"{address}{failing.name}.ipynb?reset")
+            page.goto(f"{address}/lab/tree/{failing.name}.ipynb?reset")
             page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=1000 * PATIENCE)
             page.wait_for_selector("text=Python 3 (ipykernel) | Idle", timeout=1000 * PATIENCE)
             page.evaluate("document.querySelector('.Toastify')?.remove()")  # Jupyter's news would lie on the panel

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jupyter_support import PATIENCE, jupyter
 
 from autograder.course import Course
 
@@ -20,7 +17,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 NAME = "multi_head_attention"
 WRONG_SPLIT = "def split_heads(x, h):\n    B, T, d_model = x.shape\n    return x.view(B, h, T, d_model // h)\n"
-PATIENCE = 120  # seconds; a cold machine starts JupyterLab slowly
 
 
 @pytest.fixture
@@ -34,27 +30,8 @@ def page(browser: Any) -> Iterator[Any]:
 def lab(course: Course, tmp_path: Path) -> Iterator[tuple[Path, str]]:
     """A copy of the released folder, and the address of a JupyterLab that serves it."""
     folder = shutil.copytree(course.released / NAME, tmp_path / "unpacked")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = {**os.environ, "JUPYTER_CONFIG_DIR": str(tmp_path / "config"), "HOME": str(tmp_path / "home")}
-    command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", f"--port={port}", "--allow-root",
-               "--ServerApp.token=", f"--ServerApp.root_dir={folder}"]  # fmt: skip
-    server = subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                time.sleep(0.3)
-        yield folder, f"http://127.0.0.1:{port}/lab/tree/{NAME}.ipynb?reset"
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
+    with jupyter("lab", folder, tmp_path / "home") as address:
+        yield folder, f"{address}/lab/tree/{NAME}.ipynb?reset"
 
 
 def run_all(page: Any, address: str) -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ import nbformat
 import pytest
 import sample_class
 from course_copies import ROOT, SECOND, SEED, copy_course, gradebook, nbgrader, run
+from jupyter_support import jupyter
 
 from autograder import leaks
 from autograder.course import Course
@@ -512,36 +511,20 @@ def test_a_broken_course_leaves_a_jupyter_server_alive_and_grades_nothing(built:
 @contextmanager
 def jupyter_server(folder: Path) -> Iterator[tuple[Callable[[str, str], Any], Path]]:
     """A server with the formgrader in a folder: what asks it for JSON, and its log."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    log = folder / "server.log"
-    command = [
-        sys.executable, "-m", "jupyter", "server", "--no-browser", "--allow-root", f"--port={port}", "--port-retries=0",
-        "--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True",
+    options = (
+        "--ServerApp.disable_check_xsrf=True",
         "--ServerApp.jpserver_extensions={'nbgrader.server_extensions.formgrader': True}",
-    ]  # fmt: skip
+    )
+    home = folder / "jupyter-home"
+    with jupyter("server", folder, home, *options) as address:
 
-    def ask(method: str, path: str) -> Any:
-        data = b"" if method == "POST" else None
-        request = urllib.request.Request(f"http://127.0.0.1:{port}/{path}", method=method, data=data)
-        with urllib.request.urlopen(request, timeout=60) as reply:
-            return json.load(reply)
+        def ask(method: str, path: str) -> Any:
+            data = b"" if method == "POST" else None
+            request = urllib.request.Request(f"{address}/{path}", method=method, data=data)
+            with urllib.request.urlopen(request, timeout=60) as reply:
+                return json.load(reply)
 
-    with log.open("wb") as file:
-        server = subprocess.Popen(command, cwd=folder, stdout=file, stderr=file)
-    try:
-        until = time.monotonic() + 180
-        while True:
-            with suppress(OSError):
-                ask("GET", "api/status")
-                break
-            assert server.poll() is None and time.monotonic() < until, log.read_text(encoding="utf-8")
-            time.sleep(0.1)
-        yield ask, log
-    finally:
-        server.kill()
-        server.wait()
+        yield ask, home / "server.log"
 
 
 WITHOUT_US = """

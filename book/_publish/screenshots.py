@@ -7,13 +7,8 @@ panel below a check, a feedback page, the class report, and nbgrader's formgrade
 """
 
 import json
-import os
-import socket
-import subprocess
 import sys
 import tempfile
-import time
-from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,11 +18,11 @@ sys.path.insert(0, str(ROOT / "tests"))
 import sample_class  # noqa: E402
 from book_support import CHROMIUM, chromium  # noqa: E402
 from course_copies import copy_course, nbgrader, run  # noqa: E402
+from jupyter_support import jupyter  # noqa: E402
 
 NAME = "multi_head_attention"
 STUDENT = "sample-07"  # some exercises right, some wrong, each in a way that people know
 WRONG_SPLIT = "def split_heads(x, h):\n    B, T, d_model = x.shape\n    return x.view(B, h, T, d_model // h)\n"
-PATIENCE = 60  # seconds, for a Jupyter server to start
 
 
 def graded_class(folder):
@@ -58,31 +53,6 @@ def panel_page(course, folder):
     return page
 
 
-@contextmanager
-def jupyter_server(folder):
-    """A Jupyter server in this folder, with nbgrader's formgrader; gives its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = {**os.environ, "JUPYTER_CONFIG_DIR": str(folder / "settings"), "HOME": str(folder / "settings")}
-    command = [sys.executable, "-m", "jupyter", "server", "--no-browser", f"--port={port}", "--allow-root",
-               "--ServerApp.token="]  # fmt: skip
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    server = subprocess.Popen(command, cwd=folder, env=environment, **quiet)
-    try:
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                time.sleep(0.3)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
-
-
 def take(browser, address, name, height, ready="body", width=930, clicks=()):
     """The top of a page as book/_static/NAME.png, after some clicks."""
     tab = browser.new_page(viewport={"width": width, "height": height})
@@ -111,7 +81,7 @@ def main():
         take(browser, panel_page(course, folder).as_uri(), "check-panel", 585, ".ag")
         take(browser, (folder / "grades" / "students" / f"{STUDENT}.html").as_uri(), "feedback-page", 760)
         take(browser, (folder / "grades" / "report.html").as_uri(), "class-report", 900)
-        with jupyter_server(folder) as address:
+        with jupyter("server", folder, folder / "settings") as address:
             page = f"{address}/formgrader/manage_submissions/{NAME}"
             broken_first = ["th:has-text('Status')"]
             take(browser, page, "formgrader", 600, "table tbody a", 1080, broken_first)
