@@ -326,7 +326,11 @@ def _grade(options: argparse.Namespace) -> int:
                 f"--gradebook needs nbgrader, which is not here ({problem}). Install autograder[instructor]."
             ) from None
         check_gradebook(course)
-    found = find(options.paths, name, read_roster(options.roster) if options.roster else None)
+    others: list[Path] = []
+    found = find(options.paths, name, read_roster(options.roster) if options.roster else None, others.append)
+    if others:
+        names = ", ".join(path.name for path in others[:MOST_TOLD]) + (", …" if len(others) > MOST_TOLD else "")
+        print(f"autograder: passed over, because these are no notebooks (.ipynb): {names}.", file=sys.stderr)
     seed = options.seed
     if options.resume:
         recorded = class_run.read_seed(options.output)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from autograder.grading.finding import Found, NothingFound, find, find_one, system_name
+from autograder.grading.finding import Found, NothingFound, SystemName, find, find_one, system_name
+from autograder.grading.roster import read_roster
 from autograder.notebooks import Unreadable
 
 NAME = "demo"
@@ -71,6 +73,100 @@ def test_where_all_files_have_the_released_name_the_folders_name_the_students(tm
     twice = put(tmp_path / "later" / "ann" / "demo.ipynb")
     reason = next(one.reason for one in find([tmp_path / "class", twice.parents[1]], NAME) if one.student == "ann")
     assert reason.startswith("Two notebooks were handed in") and str(twice) in reason
+
+
+def test_in_a_folder_for_each_student_everything_is_that_students(tmp_path: Path) -> None:
+    put(tmp_path / "ann" / "demo.ipynb")
+    put(tmp_path / "ann" / "notes.ipynb")
+    put(tmp_path / "ann" / "backup" / "demo.ipynb")
+    put(tmp_path / "bob" / "demo.ipynb")
+    put(tmp_path / "nia" / "report.pdf")
+    put(tmp_path / "sam" / "mine.ipynb")
+    (tmp_path / "zoe").mkdir()
+    passed_over: list[Path] = []
+    found = {one.student: one for one in find([tmp_path], NAME, None, passed_over.append)}
+    assert list(found) == ["ann", "bob", "nia", "sam", "zoe"] and passed_over == []
+    assert found["ann"].path == tmp_path / "ann" / "demo.ipynb" and "notes.ipynb" in found["ann"].flags[0]
+    assert found["sam"].path.name == "mine.ipynb" and found["sam"].reason == ""
+    assert "no notebook (.ipynb): report.pdf" in found["nia"].reason and "empty" in found["zoe"].reason
+
+
+def test_what_is_no_notebook_is_told_and_found_by_the_roster(tmp_path: Path) -> None:
+    for name in ("ada.ipynb", "max.py", "nia.report.pdf", "README", ".DS_Store"):
+        put(tmp_path / "class" / name)
+    passed_over: list[Path] = []
+    assert [one.student for one in find([tmp_path / "class"], NAME, None, passed_over.append)] == ["ada"]
+    assert [path.name for path in passed_over] == ["README", "max.py", "nia.report.pdf"]
+    roster = read_roster(put(tmp_path / "roster.csv", "student\nada\nmax\nnia\neve\n"))
+    passed_over.clear()
+    found = {one.student: one.reason for one in find([tmp_path / "class"], NAME, roster, passed_over.append)}
+    assert found["ada"] == "" and found["eve"] == "Nothing was handed in."
+    assert "holds no notebook (.ipynb): max.py" in found["max"] and "nia.report.pdf" in found["nia"]
+    assert [path.name for path in passed_over] == ["README"]
+
+
+def zipped(**files: str) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name.replace("__", "/") + ".ipynb", text)
+        archive.writestr("__MACOSX/._demo.ipynb", "junk")
+    return data.getvalue()
+
+
+def test_a_zip_that_a_student_handed_in_is_opened(tmp_path: Path) -> None:
+    folder = tmp_path / "class"
+    put(folder / "ada.ipynb", "A")
+    (folder / "greta.zip").write_bytes(zipped(work__demo="G"))
+    (folder / "two.zip").write_bytes(zipped(a="1", b="2"))
+    (folder / "turingalan_1003_9003_hw.zip").write_bytes(zipped(demo="T", draft="D"))
+    (folder / "broken.zip").write_text("PK")
+    passed_over: list[Path] = []
+    found = {one.student: one for one in find([folder], NAME, None, passed_over.append)}
+    assert {name: one.read() for name, one in found.items() if not one.reason} == {
+        "ada": b"A", "greta": b"G", "turingalan": b"T"
+    }  # fmt: skip
+    assert "a.ipynb and b.ipynb" in found["two"].reason and "draft.ipynb" in found["turingalan"].flags[0]
+    assert system_name(found["turingalan"]) == SystemName("canvas", "1003", "turingalan", "turingalan_1003_9003_hw")
+    assert [path.name for path in passed_over] == ["broken.zip"]
+
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        for path in folder.iterdir():
+            archive.write(path, f"all/{path.name}")
+        archive.writestr("Nia Moss_5_assignsubmission_file/hw.zip", zipped(demo="N"))
+        archive.writestr("Eli Fox_6_assignsubmission_file/hw.zip", "no zip")
+    again = {one.student: one for one in find([tmp_path / "all.zip"], NAME)}
+    assert {name: one.read() for name, one in again.items() if not one.reason} == {
+        "ada": b"A", "greta": b"G", "turingalan": b"T", "Nia Moss": b"N"
+    }  # fmt: skip
+    assert system_name(again["turingalan"]) == system_name(found["turingalan"])
+    assert "hw.zip" in again["Eli Fox"].reason
+    for name in ("liv", "max"):
+        (tmp_path / f"{name}.zip").write_bytes(zipped(demo=name))
+    assert students(tmp_path / "liv.zip") == [NAME]
+    assert students(tmp_path / "liv.zip", tmp_path / "max.zip") == ["liv", "max"]
+
+
+@pytest.mark.parametrize("name", ["demo.ipynb.txt", "demo.ipynb.json", "demo.IPYNB"])
+def test_an_ending_that_a_browser_added_is_seen_through(tmp_path: Path, name: str) -> None:
+    put(tmp_path / "submitted" / "s1" / NAME / name)
+    assert only(tmp_path / "submitted").reason == ""
+    assert students(put(tmp_path / "flat" / name)) == [NAME]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_a_damaged_file_in_a_zip_costs_its_own_student(tmp_path: Path, method: int) -> None:
+    with zipfile.ZipFile(tmp_path / "class.zip", "w", method) as archive:
+        archive.writestr("ann.ipynb", "sound")
+        archive.writestr("bob.ipynb", "the bytes of this one are damaged " * 50)
+        place = archive.getinfo("bob.ipynb").header_offset
+    data = bytearray((tmp_path / "class.zip").read_bytes())
+    data[place + 45 : place + 75] = bytes(range(97, 127))
+    (tmp_path / "class.zip").write_bytes(data)
+    ann, bob = find([tmp_path / "class.zip"], NAME)
+    assert ann.read() == b"sound"
+    with pytest.raises(Unreadable, match=r"bob\.ipynb in class\.zip cannot be read"):
+        bob.read()
 
 
 def test_in_nbgraders_tree_a_notebook_one_folder_too_high_is_not_lost(tmp_path: Path) -> None:

@@ -14,26 +14,22 @@ Elsewhere a notebook's own name is the student's. Where that is the name as rele
 from __future__ import annotations
 
 import io
-import os
 import re
 import unicodedata
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from autograder.grading.files import NOTEBOOK, ZIP, File, files_in_folder, files_in_zip, read_bytes, stem_of
 from autograder.grading.roster import Roster
 from autograder.language import _
-from autograder.notebooks import LARGEST_FILE, Unreadable, read_file
+from autograder.notebooks import Unreadable
 
-NOTEBOOK = ".ipynb"
 SUBMITTED = "submitted"  # nbgrader's folder: submitted/STUDENT/ASSIGNMENT/
 METADATA = "submission_metadata.yml"  # Gradescope's list of who handed in what
-LARGEST_METADATA = 64 << 20
-
-NO_NOTEBOOK = _("What the student handed in holds no notebook.")
+MOST_NAMED = 3  # files in a reason
 
 # The numbers have at least three digits, so that a notebook someone called exam_2_1_final keeps its whole name.
 _CANVAS = re.compile(r"(?P<name>[^_/]+)(?P<late>_LATE)?_(?P<number>\d{3,})_(?P<turn>\d{3,})_(?P<original>.+)")
@@ -53,8 +49,8 @@ class NothingFound(Exception):
 class Found:
     """One student's submission, not read yet. reason: why it cannot be graded, "" where it may be.
 
-    path: the notebook; inside: its name within `path` where that is a zip. before: what an earlier run wrote of it,
-    of which parts may stay; None where there is no such run.
+    path: the notebook; inside: its name within `path` where that is a zip; within: its name within `inside` where that
+    is one too. before: what an earlier run wrote of it, of which parts may stay; None where there is no such run.
     """
 
     student: str
@@ -63,53 +59,17 @@ class Found:
     reason: str = ""
     flags: Sequence[str] = field(default=())
     before: Path | None = None
+    within: str = ""
 
     def read(self) -> bytes:
         """The notebook's bytes. Raises `Unreadable`."""
         if self.reason:
             raise Unreadable(self.reason)
-        if not self.inside:
-            return read_file(self.path)
-        try:
-            with _archive(self.path).open(self.inside) as file:
-                data = file.read(LARGEST_FILE + 1)
-        except (OSError, RuntimeError, NotImplementedError, KeyError, zipfile.BadZipFile) as problem:
-            raise Unreadable(f"The file {self.inside} in {self.path.name} cannot be read: {problem}.") from None
-        if len(data) > LARGEST_FILE:
-            raise Unreadable(f"The file has more than {LARGEST_FILE >> 20} MB, which is the most that is read.")
-        return data
+        return read_bytes(self.path, self.inside, self.within)
 
 
-def _archive(path: Path) -> zipfile.ZipFile:
-    """The zip, kept open: the table of its files is read once, not once for every student in it."""
-    status = path.stat()
-    return _opened(path, os.getpid(), status.st_mtime_ns, status.st_size)
-
-
-@lru_cache(maxsize=2)
-def _opened(path: Path, process: int, changed: int, size: int) -> zipfile.ZipFile:
-    return zipfile.ZipFile(path)
-
-
-@dataclass(frozen=True)
-class _File:
-    """A file below a path: the parts of its name there, and where its bytes are."""
-
-    parts: tuple[str, ...]
-    path: Path
-    inside: str = ""
-
-    @property
-    def name(self) -> str:
-        return self.parts[-1]
-
-    @property
-    def is_notebook(self) -> bool:
-        return self.name.lower().endswith(NOTEBOOK) and not self.name.startswith("._")
-
-    @property
-    def stem(self) -> str:
-        return self.name[: -len(NOTEBOOK)] if self.is_notebook else self.name
+def _found(student: str, file: File, **more: Any) -> Found:
+    return Found(student, file.path, file.inside, within=file.within, **more)
 
 
 @dataclass(frozen=True)
@@ -126,14 +86,21 @@ class _Handed:
     order: tuple[int, ...] = ()
 
 
-def find(paths: Iterable[Path], assignment: str, roster: Roster | None = None) -> list[Found]:
+def find(
+    paths: Iterable[Path],
+    assignment: str,
+    roster: Roster | None = None,
+    passed_over: Callable[[Path], object] = lambda _: None,
+) -> list[Found]:
     """Every submission below the paths, one per student, in the order of their names. Raises `NothingFound`.
 
     roster: who is in the class, under which names. Who handed in nothing has a place as well, with that reason.
+    passed_over: hears of each file that is no notebook and belongs to no submission.
     """
     handed: list[_Handed] = []
+    others: list[File] = []
     for path in paths:
-        here = list(_below(path, assignment))
+        here = list(_below(path, assignment, others))
         if not here:
             raise NothingFound(f"{path} holds no notebook ({NOTEBOOK}) of {assignment}.")
         handed.extend(here)
@@ -141,29 +108,43 @@ def find(paths: Iterable[Path], assignment: str, roster: Roster | None = None) -
     found = list(_one_each(handed, assignment))
     if roster is not None:
         there = {one.student for one in found}
-        missing = [student for student in roster.students if student not in there]
+        theirs: dict[str, list[File]] = {}
+        for file in others:
+            student = roster.student(_normal(file.name.partition(".")[0]))
+            if student and student not in there:
+                theirs.setdefault(student, []).append(file)
+        others = [file for file in others if not any(file in own for own in theirs.values())]
+        found.extend(_without_notebook(student, own) for student, own in theirs.items())
+        missing = [student for student in roster.students if student not in there and student not in theirs]
         found.extend(Found(student, Path(), reason=_("Nothing was handed in.")) for student in missing)
         found.sort(key=lambda one: one.student)
+    for file in others:
+        passed_over(file.path / file.inside)
     return found
 
 
 def find_one(folder: Path, student: str, assignment: str) -> Found:
     """The submission of one student, to whom every file below the folder belongs. It says itself what is wrong."""
-    files, _folders = _walk(folder) if folder.is_dir() else ([], [])
+    files, _folders = files_in_folder(folder) if folder.is_dir() else ([], [])
     return _of_student(student, files, assignment)
 
 
 def _by_folder(handed: Sequence[_Handed], assignment: str) -> Sequence[_Handed]:
-    """Files that all have the released name, each given by its own path, are told apart by their folders."""
-    same = {one.found.path.absolute() for one in handed if one.found.student == assignment and not one.found.inside}
+    """Files that all have the released name, each given by its own path, are told apart by their folders, or zips."""
+    same = {str(one.found.path.absolute()) for one in handed if one.found.student == assignment}
     if len(same) < 2:
         return handed
     return [
-        replace(one, found=replace(one.found, student=one.found.path.absolute().parent.name or assignment))
-        if one.found.student == assignment and not one.found.inside
+        replace(one, found=replace(one.found, student=_folder(one.found) or assignment))
+        if one.found.student == assignment
         else one
         for one in handed
     ]
+
+
+def _folder(found: Found) -> str:
+    path = found.path.absolute()
+    return stem_of(path.name) if found.inside else path.parent.name
 
 
 def _named(handed: Sequence[_Handed], roster: Roster | None) -> Iterator[_Handed]:
@@ -192,39 +173,24 @@ def _normal(name: str) -> str:
 # -- what a path holds ------------------------------------------------------------------------------------------------
 
 
-def _below(path: Path, assignment: str) -> Iterator[_Handed]:
+def _below(path: Path, assignment: str, others: list[File]) -> Iterator[_Handed]:
+    """others: takes what is no notebook and belongs to nobody."""
     if not path.exists() and not path.is_symlink():
         raise NothingFound(f"{path} does not exist. Check the path, and the folder you are in.")
+    file = File((path.name,), path)
     if path.is_dir():
-        files, folders = _walk(path)
-        yield from _by_student(path, files, assignment, folders)
-    elif path.suffix.lower() == ".zip" or (path.suffix.lower() != NOTEBOOK and zipfile.is_zipfile(path)):
+        files, folders = files_in_folder(path)
+        yield from _by_student(path, files, assignment, folders, others)
+    elif path.suffix.lower() == ZIP or (not file.is_notebook and zipfile.is_zipfile(path)):
         try:
-            names = [info.filename for info in _archive(path).infolist() if not info.is_dir()]
-        except (OSError, zipfile.BadZipFile) as problem:
+            files = files_in_zip(path)
+        except (OSError, ValueError, zipfile.BadZipFile) as problem:
             raise NothingFound(f"{path} is no readable zip: {problem}.") from None
-        files = [_File(PurePosixPath(name).parts, path, name) for name in sorted(names) if PurePosixPath(name).parts]
-        files = [file for file in files if file.parts[0] != "__MACOSX"]
-        yield from _by_student(path, files, assignment, [])
-    elif path.suffix.lower() == NOTEBOOK or path.is_symlink():
+        yield from _by_student(path, files, assignment, [], others)
+    elif file.is_notebook or path.is_symlink():
         yield _from_file(path, assignment)
     else:
         raise NothingFound(f"{path} is neither a notebook ({NOTEBOOK}), nor a folder, nor a zip.")
-
-
-def _walk(path: Path) -> tuple[list[_File], list[tuple[str, ...]]]:
-    """The files and the folders below a folder, by the parts of their names there."""
-    files, folders = [], []
-    for here, below, names in os.walk(path):
-        base = Path(here)
-        parts = base.relative_to(path).parts
-        for name in below:
-            if (base / name).is_symlink():
-                files.append(_File((*parts, name), base / name))
-            else:
-                folders.append((*parts, name))
-        files.extend(_File((*parts, name), base / name) for name in names)
-    return sorted(files, key=lambda file: file.parts), sorted(folders)
 
 
 def _from_file(path: Path, assignment: str) -> _Handed:
@@ -232,11 +198,11 @@ def _from_file(path: Path, assignment: str) -> _Handed:
     parts = path.resolve().parent.parts if not path.is_symlink() else path.absolute().parent.parts
     if len(parts) >= 3 and parts[-1] == assignment and parts[-3] == SUBMITTED:
         return _Handed(Found(parts[-2], path))
-    return _loose(_File((path.name,), path)) or _Handed(Found(path.stem, path))
+    return _loose(File((path.name,), path)) or _Handed(Found(stem_of(path.name), path))
 
 
 def _by_student(
-    path: Path, files: Sequence[_File], assignment: str, folders: Sequence[tuple[str, ...]]
+    path: Path, files: Sequence[File], assignment: str, folders: Sequence[tuple[str, ...]], others: list[File]
 ) -> Iterator[_Handed]:
     """A system's folders, STUDENT/ASSIGNMENT/ wherever it stands below the path, and each notebook without a folder."""
     above = path.resolve().parts
@@ -245,7 +211,7 @@ def _by_student(
         return
     systems, files = _systems_folders(files, assignment)
     yield from systems
-    tree: dict[str, list[_File]] = {}
+    tree: dict[str, list[File]] = {}
     for parts in folders:
         if parts[-1] == assignment:  # kept where it is empty: the student shall have a row
             tree.setdefault(parts[-2] if len(parts) > 1 else path.stem, [])
@@ -256,53 +222,93 @@ def _by_student(
             position = file.parts.index(assignment)
             depths.add(position)
             tree.setdefault(file.parts[position - 1] if position else path.stem, []).append(file)
-        elif not any(part.startswith(".") for part in file.parts[:-1]):
+        elif not any(part.startswith(".") for part in file.parts):
             loose.append(file)
     for student, own in tree.items():
         yield _Handed(_of_student(student, own, assignment))
-    without: dict[tuple[str, str], _Handed] = {}
+    if tree:  # what else lies in the students' folders is another assignment's
+        loose = [
+            file
+            for file in loose
+            if len(file.parts) == 1 or (_as_released(file, assignment) and len(file.parts) - 1 in depths)
+        ]
+        folders = []
+    yield from _without_tree(loose, assignment, folders, others)
+
+
+def _as_released(file: File, assignment: str) -> bool:
+    return file.is_notebook and file.stem == assignment
+
+
+def _without_tree(
+    files: Sequence[File], assignment: str, folders: Sequence[tuple[str, ...]], others: list[File]
+) -> Iterator[_Handed]:
+    """Each student's folder, where several hold a notebook of the released name; else each notebook is a student's."""
+    homes = {file.parts[:-1] for file in files if _as_released(file, assignment) and len(file.parts) > 1}
+    homes = {home for home in homes if not any(home[:depth] in homes for depth in range(1, len(home)))}
+    own: dict[tuple[str, ...], list[File]] = {}
+    if len(homes) > 1:
+        depths = sorted({len(home) for home in homes})
+        own = {parts: [] for parts in folders if len(parts) in depths and not parts[-1].startswith(".")}
+        for file in files:
+            home = next((file.parts[:depth] for depth in depths if file.parts[:depth] in homes), None)
+            home = home or next((file.parts[:depth] for depth in depths if len(file.parts) > depth), None)
+            if home is not None and _loose(file) is None:
+                own.setdefault(home, []).append(file)
+    for home, theirs in own.items():
+        yield _Handed(_of_student(home[-1], theirs, assignment))
+    taken = {file for theirs in own.values() for file in theirs}
+    yield from _each_by_itself([file for file in files if file not in taken], assignment, others)
+
+
+def _each_by_itself(files: Sequence[File], assignment: str, others: list[File]) -> Iterator[_Handed]:
+    without: dict[tuple[str, str], tuple[_Handed, list[File]]] = {}
     notebooks: set[tuple[str, str]] = set()
-    for file in loose:
-        as_released = file.is_notebook and file.stem == assignment
-        if tree and len(file.parts) > 1 and not (as_released and len(file.parts) - 1 in depths):
-            continue  # another assignment's
-        handed = _loose(file)
-        if file.is_notebook:
-            student = file.parts[-2] if as_released and len(file.parts) > 1 else file.stem
-            handed = handed or _Handed(Found(student, file.path, file.inside))
-            notebooks.add((handed.found.student, handed.number))
-            yield handed
-        elif handed is not None:  # something else was handed in: the student shall have a row
-            without[handed.found.student, handed.number] = handed
-    for who, handed in without.items():
+    for file in files:
+        of_system = _loose(file)
+        as_released = file.stem == assignment and len(file.parts) > 1
+        student = of_system.found.student if of_system else file.parts[-2] if as_released else file.stem
+        there = file.notebooks()
+        if there:
+            found = _found(student, file) if file.is_notebook else _of_student(student, [file], assignment)
+            if of_system is not None:
+                found = replace(found, flags=(*of_system.found.flags, *found.flags))
+            notebooks.add((student, of_system.number if of_system else ""))
+            yield replace(of_system or _Handed(found), found=found)
+        elif of_system is not None:  # something else was handed in: the student shall have a row
+            without.setdefault((student, of_system.number), (of_system, []))[1].append(file)
+        else:
+            others.append(file)
+    for who, (handed, theirs) in without.items():
         if who not in notebooks:
-            yield replace(handed, found=replace(handed.found, reason=NO_NOTEBOOK))
+            found = _without_notebook(handed.found.student, theirs)
+            yield replace(handed, found=replace(found, flags=handed.found.flags))
 
 
-def _loose(file: _File) -> _Handed | None:
+def _loose(file: File) -> _Handed | None:
     """A file that Canvas or Moodle named, all students' in one folder; None where it has another name."""
     match = _CANVAS.fullmatch(file.stem) or _CANVAS_ANONYMOUS.fullmatch(file.stem)
     if match is not None:
         again = _AGAIN.search(match["original"])
         flags = (_("Handed in late, as Canvas marks it."),) if match["late"] else ()
         return _Handed(
-            Found(match["name"], file.path, file.inside, flags=flags),
+            _found(match["name"], file, flags=flags),
             match["number"],
             _AGAIN.sub("", match["original"]),
             (int(match["turn"]), int(again[1]) if again else 0),
         )
     match = _MOODLE.fullmatch(file.stem)
     if match is not None:
-        return _Handed(Found(match["name"], file.path, file.inside), match["number"], match["original"] or "")
+        return _Handed(_found(match["name"], file), match["number"], match["original"] or "")
     return None
 
 
 # -- folders that a system names --------------------------------------------------------------------------------------
 
 
-def _systems_folders(files: Sequence[_File], assignment: str) -> tuple[list[_Handed], list[_File]]:
+def _systems_folders(files: Sequence[File], assignment: str) -> tuple[list[_Handed], list[File]]:
     """Submissions in folders as Moodle and Gradescope name them, and the files that are not in such a folder."""
-    folders: dict[tuple[str, ...], list[_File]] = {}
+    folders: dict[tuple[str, ...], list[File]] = {}
     others = []
     for file in files:
         above = file.parts[:-1]
@@ -317,7 +323,7 @@ def _systems_folders(files: Sequence[_File], assignment: str) -> tuple[list[_Han
             folders.setdefault(file.parts[: depth + 1], []).append(file)
     people = _gradescopes_people(others) if folders else {}
     handed: list[_Handed] = []
-    moodles: dict[tuple[str, str], list[_File]] = {}
+    moodles: dict[tuple[str, str], list[File]] = {}
     for parts, own in folders.items():
         match = _MOODLE.fullmatch(parts[-1])
         if match is not None:
@@ -336,9 +342,7 @@ class _Person:
     number: str
 
 
-def _of_gradescope(
-    folder: str, files: Sequence[_File], people: Sequence[_Person], assignment: str
-) -> Iterator[_Handed]:
+def _of_gradescope(folder: str, files: Sequence[File], people: Sequence[_Person], assignment: str) -> Iterator[_Handed]:
     """A submission counts for everyone in its group."""
     turn = int(folder.rpartition("_")[2])
     if not people:
@@ -353,7 +357,7 @@ def _of_gradescope(
         yield _Handed(found, person.number, assignment, (turn,))
 
 
-def _gradescopes_people(files: Sequence[_File]) -> Mapping[str, Sequence[_Person]]:
+def _gradescopes_people(files: Sequence[File]) -> Mapping[str, Sequence[_Person]]:
     """Who is in each folder's group, from the list that stands beside the folders."""
     lists = sorted((file for file in files if file.name == METADATA), key=lambda file: len(file.parts))
     if not lists:
@@ -361,7 +365,7 @@ def _gradescopes_people(files: Sequence[_File]) -> Mapping[str, Sequence[_Person
     try:
         import yaml
 
-        data = Found("", lists[0].path, lists[0].inside).read()
+        data = read_bytes(lists[0].path, lists[0].inside)
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         table: Any = yaml.load(io.BytesIO(data), Loader=loader)
     except ImportError:
@@ -404,16 +408,19 @@ class SystemName:
 
 def system_name(found: Found) -> SystemName | None:
     """What Canvas, Moodle or Gradescope called a submission that `find` has found; None where none of them named it."""
-    parts = PurePosixPath(found.inside).parts if found.inside else found.path.parts
-    for part in reversed(parts):
-        stem = part[: -len(NOTEBOOK)] if part.lower().endswith(NOTEBOOK) else part
+    names = [found.path.parts, PurePosixPath(found.inside).parts, PurePosixPath(found.within).parts]
+    files = [parts[-1] for parts in names if parts]  # the notebook, and the zips that it lies in
+    for place, part in reversed([(place, part) for place, parts in enumerate(names) for part in parts]):
+        if place == 0 and found.inside and part not in files:
+            continue  # above the zip
+        stem = stem_of(part)
         match = _MOODLE.fullmatch(stem)
         if match is not None:
             return SystemName("moodle", match["number"], match["name"], stem)
         match = _GRADESCOPE.fullmatch(stem)
         if match is not None:
             return SystemName("gradescope", match["number"], "", stem)
-        match = (_CANVAS.fullmatch(stem) or _CANVAS_ANONYMOUS.fullmatch(stem)) if part is parts[-1] else None
+        match = (_CANVAS.fullmatch(stem) or _CANVAS_ANONYMOUS.fullmatch(stem)) if part in files else None
         if match is not None:
             return SystemName("canvas", match["number"], match["name"], stem)
     return None
@@ -422,20 +429,31 @@ def system_name(found: Found) -> SystemName | None:
 # -- which one counts -------------------------------------------------------------------------------------------------
 
 
-def _of_student(student: str, files: Sequence[_File], assignment: str) -> Found:
+def _of_student(student: str, files: Sequence[File], assignment: str) -> Found:
     """The student's one notebook: the one named as released counts, and a flag names the others."""
-    notebooks = [file for file in files if file.is_notebook and ".ipynb_checkpoints" not in file.parts]
+    here = [file for file in files if ".ipynb_checkpoints" not in file.parts]
+    notebooks = [one for file in here for one in file.notebooks()]
     if not notebooks:
-        return Found(student, *_place(files), reason=NO_NOTEBOOK)
+        return _without_notebook(student, files)
     named = [file for file in notebooks if file.stem == assignment]
-    chosen = named[0] if named else notebooks[0]
-    others = [file.name for file in notebooks if file is not chosen]
+    chosen = min(named, key=lambda file: len(file.parts)) if named else notebooks[0]
+    others = [_printable(file.name) for file in notebooks if file is not chosen]
     if others and not named:
-        names = " and ".join(file.name for file in notebooks)
-        reason = f"The student handed in {names}, and neither is named {assignment}{NOTEBOOK}."
-        return Found(student, *_place(notebooks), reason=reason)
+        names = " and ".join(_printable(file.name) for file in notebooks)
+        neither = "neither" if len(notebooks) == 2 else "none of them"
+        reason = f"The student handed in {names}, and {neither} is named {assignment}{NOTEBOOK}."
+        return _found(student, notebooks[-1], reason=reason)
     flags = [f"Another notebook was handed in and not graded: {', '.join(others)}."] if others else []
-    return Found(student, chosen.path, chosen.inside, flags=flags)
+    return _found(student, chosen, flags=flags)
+
+
+def _without_notebook(student: str, files: Sequence[File]) -> Found:
+    """What was handed in is no notebook; the reason names it."""
+    if not files:
+        return Found(student, Path(), reason=_("What the student handed in holds no notebook: the folder is empty."))
+    names = ", ".join(_printable(file.name) for file in files[:MOST_NAMED]) + (", …" if len(files) > MOST_NAMED else "")
+    reason = _("What the student handed in holds no notebook ({ending}): {names}.").format(ending=NOTEBOOK, names=names)
+    return _found(student, files[-1], reason=reason)
 
 
 def _one_each(handed: Sequence[_Handed], assignment: str) -> Iterator[Found]:
@@ -444,7 +462,7 @@ def _one_each(handed: Sequence[_Handed], assignment: str) -> Iterator[Found]:
     for one in handed:
         students.setdefault(one.found.student, []).append(one)
     for student in sorted(students):
-        own = list({(str(one.found.path.absolute()), one.found.inside): one for one in students[student]}.values())
+        own = list({_place(one.found): one for one in students[student]}.values())
         with_notebook = [one for one in own if not one.found.reason] or own[:1]
         if len(with_notebook) == 1:
             yield with_notebook[0].found
@@ -473,7 +491,7 @@ def _counted(student: str, handed: Sequence[_Handed], assignment: str) -> Found:
                     _("Another notebook was handed in and not graded: {files}.").format(files=", ".join(different))
                 )
             return replace(last.found, flags=tuple(flags))
-    names = [str(one.found.path / one.found.inside) for one in handed]
+    names = ["/".join(filter(None, (str(one.found.path), one.found.inside, one.found.within))) for one in handed]
     count = "Two" if len(names) == 2 else str(len(names))
     shown = " and ".join(map(_printable, names))
     reason = f"{count} notebooks were handed in for this student: {shown}."
@@ -482,8 +500,8 @@ def _counted(student: str, handed: Sequence[_Handed], assignment: str) -> Found:
     return replace(handed[-1].found, reason=reason, flags=())
 
 
-def _place(files: Sequence[_File]) -> tuple[Path, str]:
-    return (files[-1].path, files[-1].inside) if files else (Path(), "")
+def _place(found: Found) -> tuple[str, str, str]:
+    return str(found.path.absolute()), found.inside, found.within
 
 
 def _printable(name: str) -> str:
