@@ -372,7 +372,7 @@ def classics() -> Sequence[Classic]:
         Classic(
             ("TypeError",),
             (
-                r"(?P<name>[\w.]+\(\)) takes (from )?(?P<takes>[\w ]+?) positional arguments? but "
+                r"(?<![\w.])(?P<name>[\w.]+\(\)) takes (from )?(?P<takes>[\w ]+?) positional arguments? but "
                 r"(?P<given>\d+) (was|were) given"
             ),
             lambda: _(
@@ -382,12 +382,12 @@ def classics() -> Sequence[Classic]:
         ),
         Classic(
             ("TypeError",),
-            r"(?P<name>[\w.]+\(\)) missing \d+ required .*arguments?: (?P<which>.+)",
+            r"(?<![\w.])(?P<name>[\w.]+\(\)) missing \d+ required .*arguments?: (?P<which>.+)",
             lambda: _("{name} was called without {which}. Compare the call with the `def`."),
         ),
         Classic(
             ("TypeError",),
-            r"(?P<name>[\w.]+\(\)) got an unexpected keyword argument '(?P<which>\w+)'",
+            r"(?<![\w.])(?P<name>[\w.]+\(\)) got an unexpected keyword argument '(?P<which>\w+)'",
             lambda: _("{name} knows no argument called `{which}`. In PyTorch an axis is called `dim`."),
         ),
         Classic(

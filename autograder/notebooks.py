@@ -20,9 +20,14 @@ from typing import Any
 from autograder.course import Assignment
 
 LARGEST_FILE = 64 << 20  # bytes; 30 MB of stored output is an ordinary accident
-LARGEST_CELL = 1 << 20  # characters of source that are still somebody's answer
-_CHECK_CALL = re.compile(r"""\s*check\(\s*(?:"\w*"|'\w*')?\s*\)\s*;?\s*""")
+LARGEST_CELL = 100_000  # characters of source that are still somebody's answer
+LARGEST_SOURCE = 400_000  # characters of source in all: Python takes 10 seconds to read some millions
 MOST_CELLS = 2000
+MOST_VALUES = 1_000_000  # in the file, as JSON counts them: each takes some 80 bytes of memory
+_COUNTED_FROM = 4 << 20  # characters; a smaller file cannot hold many more
+_TEXTS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_MAGIC = re.compile(r"(?m)^([ \t]*)[%!].*$")
+_CHECK_CALL = re.compile(r"""check\(\s*(?:(?:"\w*"|'\w*')\s*)?\)(?:\s*;)?""")
 
 
 class Unreadable(Exception):
@@ -106,6 +111,8 @@ def parse(data: bytes) -> dict[str, Any]:
             json.loads(text)
         except (ValueError, RecursionError):
             raise Unreadable("The file holds the marks of an unfinished merge (<<<<<<<).") from None
+    if len(text) > _COUNTED_FROM and _values_in(text) > MOST_VALUES:
+        raise Unreadable(f"The file holds more than {MOST_VALUES:,} values: it is no notebook that somebody wrote.")
     try:
         notebook = json.loads(text)
     except RecursionError:
@@ -118,6 +125,12 @@ def parse(data: bytes) -> dict[str, Any]:
     if not any(isinstance(notebook.get(name), list) for name in ("cells", "worksheets")):
         raise Unreadable("The file is JSON, but not a notebook: its cells are not a list. It may be damaged.")
     return notebook
+
+
+def _values_in(text: str) -> int:
+    """How many values JSON has, at most, without reading them."""
+    outside_texts = _TEXTS.sub("", text)
+    return sum(outside_texts.count(sign) for sign in "[{,")
 
 
 def _raw_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
@@ -154,7 +167,7 @@ def _python(source: str) -> ast.Module | None:
 
 
 def _text_and_tree(source: str) -> tuple[str, ast.Module | None]:
-    for text in (source, re.sub(r"(?m)^(\s*)[%!].*$", r"\1pass", source)):
+    for text in (source, _MAGIC.sub(r"\1pass", source)):
         try:
             return text, ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -237,7 +250,16 @@ def read(data: bytes, assignment: Assignment) -> Submission:
     of_function = assignment.exercise_of_function
     kinds = [str(cell.get("cell_type", "")) for cell in raw]
     sources = [_source(cell) for cell in raw]
-    names = [defines(source) & of_function.keys() if source else frozenset() for source in sources]
+    may_define = [
+        kind == "code" or any(name in source for name in of_function)
+        for kind, source in zip(kinds, sources, strict=True)
+    ]
+    if sum(len(source) for source, may in zip(sources, may_define, strict=True) if may) > LARGEST_SOURCE:
+        raise Unreadable(f"The notebook holds more than {LARGEST_SOURCE:,} characters of code.")
+    names = [
+        defines(source) & of_function.keys() if may else frozenset()
+        for source, may in zip(sources, may_define, strict=True)
+    ]
     in_code = frozenset().union(*(name for name, kind in zip(names, kinds, strict=True) if kind == "code"))
     cells: list[Cell] = []
     recognised = False
@@ -261,7 +283,7 @@ def read(data: bytes, assignment: Assignment) -> Submission:
 
 def only_checks(source: str) -> bool:
     """The cell does nothing but call `check`, which does nothing where answers are graded."""
-    return _CHECK_CALL.fullmatch(source) is not None
+    return _CHECK_CALL.fullmatch(source.strip()) is not None
 
 
 def without_layout(source: str) -> str:

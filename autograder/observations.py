@@ -15,6 +15,13 @@ import torch
 Plain = Union[None, bool, int, float, str, torch.Tensor, Sequence["Plain"], Mapping[str, "Plain"]]  # noqa: UP007
 
 
+# Of an exception, as far as it is told: characters of its class, of its message and of a line, and how many lines.
+KIND_LENGTH = 200
+MESSAGE_LENGTH = 2_000
+LINE_LENGTH = 300
+LINES = 20
+
+
 @dataclass(frozen=True)
 class Request:
     """One question put to an answer: run `probe` with these arguments.

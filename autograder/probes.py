@@ -17,14 +17,21 @@ from typing import Any, TypeGuard
 import torch
 
 from autograder import wire
-from autograder.observations import Line, Plain, Problem, Reply, Request
+from autograder.observations import (
+    KIND_LENGTH,
+    LINE_LENGTH,
+    LINES,
+    MESSAGE_LENGTH,
+    Line,
+    Plain,
+    Problem,
+    Reply,
+    Request,
+)
 from autograder.tracing import Follower, line_of
 
 Probe = Callable[..., Any]
 
-MESSAGE_LENGTH = 2_000
-LINE_LENGTH = 300
-LINES = 20  # of a deep recursion, the first and the last ten lines are told
 STAND_INS = "<stand-ins>"  # the file name of the stand-ins: their lines are not the learner's
 COURSE = "<course>"  # the file name of what a course puts into the namespace beforehand
 
@@ -150,7 +157,7 @@ def problem_of(
     error: BaseException, names: Mapping[str, Any] | None = None, cells: Mapping[str, int] | None = None
 ) -> Problem:
     """An exception as plain data, with those of its lines that the learner wrote. Never raises an Exception."""
-    kind = str(type.__dict__["__name__"].__get__(type(error)))[:200]
+    kind = str(type.__dict__["__name__"].__get__(type(error)))[:KIND_LENGTH]
     try:
         message = str.__str__(str(error.msg if _is_of_a_cell(error, cells or {}) else error))[:MESSAGE_LENGTH]
     except BaseException:
@@ -176,7 +183,7 @@ def _own_lines(error: BaseException, names: Mapping[str, Any] | None, cells: Map
             found.append((filename, number))
     if _is_of_a_cell(error, cells) and error.lineno:
         found.append((str(error.filename), int(error.lineno)))
-    if len(found) > LINES:
+    if len(found) > LINES:  # a deep recursion
         found = found[: LINES // 2] + found[-(LINES - LINES // 2) :]
     return tuple(
         Line(cells.get(filename, -1), number, linecache.getline(filename, number).rstrip()[:LINE_LENGTH])

@@ -111,3 +111,8 @@ class SubmissionResult:
 def total(exercises: Sequence[ExerciseResult]) -> float:
     """Sum of the exercises' scores, rounded to two decimals as every score is."""
     return round(sum(exercise.score for exercise in exercises), 2)
+
+
+def passed(checks: Sequence[CheckResult]) -> float:
+    """An exercise's score: the sum over its passed checks, rounded in the same way."""
+    return round(sum(check.points for check in checks if check.status == "passed"), 2)

@@ -29,7 +29,17 @@ from typing import Any
 import torch
 from safetensors import torch as tensors_format
 
-from autograder.observations import Line, Plain, Problem, Reply, Request
+from autograder.observations import (
+    KIND_LENGTH,
+    LINE_LENGTH,
+    LINES,
+    MESSAGE_LENGTH,
+    Line,
+    Plain,
+    Problem,
+    Reply,
+    Request,
+)
 
 DEPTH = 24  # how deep an observation may nest; the deepest probe of a course needs four or five
 ENVELOPE = 8  # how much deeper bytes may nest: what wraps observations on their way
@@ -331,12 +341,13 @@ def as_request(plain: Plain) -> Request:
 
 
 def as_problem(plain: Plain) -> Problem:
-    """The problem that `plain_problem` wrote. Raises Malformed."""
+    """The problem that `plain_problem` wrote, cut to what is told of one. Raises Malformed."""
     content = _content(plain, "kind", "message", "lines")
     lines = content["lines"]
     if not isinstance(lines, list):
         raise Malformed("A problem's lines are not a list.")
-    return Problem(_text(content["kind"]), _text(content["message"]), tuple(_as_line(line) for line in lines))
+    kind, message = _text(content["kind"])[:KIND_LENGTH], _text(content["message"])[:MESSAGE_LENGTH]
+    return Problem(kind, message, tuple(_as_line(line) for line in lines[:LINES]))
 
 
 def as_reply(plain: Plain) -> Reply:
@@ -349,7 +360,7 @@ def as_reply(plain: Plain) -> Reply:
 def _as_line(plain: Plain) -> Line:
     if not isinstance(plain, list) or len(plain) != 3:
         raise Malformed("A line is not a list of three.")
-    return Line(_whole(plain[0]), _whole(plain[1]), _text(plain[2]))
+    return Line(_whole(plain[0]), _whole(plain[1]), _text(plain[2])[:LINE_LENGTH])
 
 
 def _content(plain: Plain, *keys: str) -> Mapping[str, Plain]:

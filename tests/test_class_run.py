@@ -238,6 +238,8 @@ def test_a_student_whose_name_cannot_be_a_file_name_keeps_it_in_the_json() -> No
     for name in ("Ada Lovelace (2)", "José", "名前", "50%", "a+b@c.d"):
         assert file_name(name) == name
     assert file_name("a/b") == "a%2Fb" and file_name("a%2Fb") == "a%252Fb"
+    for long in ("a" * 300, "名" * 99):  # nobody can be called what somebody's name was shortened to
+        assert file_name(file_name(long)) != file_name(long)
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:

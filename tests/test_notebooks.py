@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from autograder import notebooks
+from autograder import classics, notebooks, wire
 from autograder.course import Assignment, Exercise
 from autograder.notebooks import Unreadable
+from autograder.observations import Problem
 
 ASSIGNMENT = Assignment(
     folder=Path("nowhere"),
@@ -214,3 +216,43 @@ def test_definitions_keep_their_lines_and_lose_what_else_a_cell_does() -> None:
     assert notebooks.definitions(source) == kept
     for nothing_to_gain in ("", "def f():\n    pass", "while True:\n    pass", "def f(:", "# nothing"):
         assert notebooks.definitions(nothing_to_gain) == ""
+
+
+def code_of(*sources: str, kind: str = "code") -> bytes:
+    return json.dumps({"cells": [cell(ANSWER), *(cell(source, kind) for source in sources)]}).encode()
+
+
+LONG = 90_000
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda: notebooks.read(code_of(")" + "\n" * LONG, ")" + " " * LONG, ")" + "\n " * (LONG // 2)), ASSIGNMENT),
+        lambda: notebooks.only_checks("check()" + " " * LONG + "#"),
+        lambda: notebooks.only_checks("check(" + " " * LONG + "#"),
+        lambda: notebooks.only_checks(" " * LONG + "#"),
+        lambda: notebooks.read(code_of("x = [" + "a," * (LONG // 2) + "]"), ASSIGNMENT),
+        lambda: classics.explain(Problem("TypeError", "a" * 2_000)),
+        lambda: classics.explain(Problem("TypeError", "a()" * 700)),
+        lambda: classics.explain(wire.as_problem({"kind": "TypeError", "message": "a" * 400_000, "lines": []})),
+    ],
+)
+def test_what_a_stranger_writes_takes_no_time_that_grows_with_its_square(work: Any) -> None:
+    started = time.process_time()
+    work()
+    assert time.process_time() - started < 5  # any of them took minutes
+
+
+def test_a_notebook_of_too_much_code_or_too_many_values_is_refused_before_it_is_read() -> None:
+    a_lot = ["x = 1\n" * 15_000] * 5
+    with pytest.raises(Unreadable, match=f"more than {notebooks.LARGEST_SOURCE:,} characters of code"):
+        notebooks.read(code_of(*a_lot), ASSIGNMENT)
+    pictures = notebooks.read(
+        code_of(*("![](data:image/png;base64," + "A" * LONG + ")",) * 9, kind="markdown"), ASSIGNMENT
+    )
+    assert len(pictures.cells) == 1
+    outputs = json.dumps(['[0.1, 0.2], \\ "{\n'] * 400_000)
+    assert notebooks.parse(b'{"cells": [], "outputs": ' + outputs.encode() + b"}")
+    with pytest.raises(Unreadable, match="more than 1,000,000 values"):
+        notebooks.parse(b'{"cells": [' + b"[], " * 1_400_000 + b"[]]}")

@@ -16,7 +16,7 @@ from autograder.diagnosing import diagnose, narrow
 from autograder.language import _
 from autograder.observations import Death, Plain, Problem, Reply, Request
 from autograder.recordings import Recording, Take, WrongReplies, key
-from autograder.results import GATING_STAGES, STAGES, CheckResult, ExerciseResult
+from autograder.results import GATING_STAGES, STAGES, CheckResult, ExerciseResult, passed
 
 Bank = Callable[[str], Sequence[WrongReplies]]
 
@@ -267,7 +267,7 @@ def judge_exercise(
     return ExerciseResult(
         name=exercise.name,
         title=_(exercise.title),
-        score=round(sum(check.points for check in results if check.status == "passed"), 2),
+        score=passed(results),
         max_score=exercise.points,
         checks=tuple(results),
         attempted=len(missing) < len(exercise.functions)

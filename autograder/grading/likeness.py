@@ -18,7 +18,7 @@ from autograder.notebooks import Cell, Unreadable
 
 FEWEST_EXERCISES = 3  # of a short answer there are not many versions: equal by itself says nothing
 FEWEST_CHARACTERS = 400
-MOST_NAMED = 5
+MOST_NAMED = 12
 
 
 def flag_equal(found: Sequence[Found], assignment: Assignment, stubs: Sequence[Cell]) -> list[Found]:

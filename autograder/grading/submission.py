@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -37,7 +38,8 @@ PATIENCE = 4  # deaths by time in one submission, after which what is left of it
 
 
 LONGEST_QUOTE = 120  # characters of a learner's message in a flag
-REFUSALS = ("PermissionError",)  # what a refused call looks like from inside
+# What a refused call looks like from inside, also where a library wraps it, as urllib does.
+REFUSED = re.compile(r"\[Errno (?:1|13)\]|Operation not permitted|Permission denied")
 
 
 class Conduct:
@@ -73,7 +75,7 @@ class Conduct:
 
     def met(self, exercises: Sequence[str], problem: Problem | None) -> None:
         """Hears of an exception in a cell or an answer."""
-        if problem is not None and problem.kind in REFUSALS:
+        if problem is not None and (problem.kind == "PermissionError" or REFUSED.search(problem.message)):
             for name in exercises or ("",):
                 self.refused.setdefault(name, f"{problem.kind}: {problem.message[:LONGEST_QUOTE]}")
 

@@ -20,7 +20,7 @@ from autograder.course import Assignment
 from autograder.exporting import as_cell, csv_row, read_grades_csv, write_grades_csv
 from autograder.grading.likeness import for_the_student
 from autograder.pages.feedback import feedback_html
-from autograder.results import ExerciseResult, SubmissionResult
+from autograder.results import ExerciseResult, SubmissionResult, passed, total
 
 # What some file system refuses: its special characters, a point or blank at either end, half a character; and a
 # percent sign that would read as an escape.
@@ -29,6 +29,7 @@ _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
 UNFINISHED = ".writing-"  # begins the name of a file that is not yet whole
 MOST_KEPT = 1024  # exercises as they were written: many students of a class get the same words
 MOST_NAMED = 10  # files that are left out
+_SHORTENED = re.compile(r"-[0-9a-f]{16}$")  # how a name ends that was too long
 LONGEST_NAME = 180  # bytes, so that the name and its ending fit every file system
 
 
@@ -38,7 +39,7 @@ def file_name(student: str) -> str:
     if not text or _RESERVED.match(text):
         text = _escape(text[:1] or "\0") + text[1:]
     size = len(text.encode())
-    if size > LONGEST_NAME:
+    if size > LONGEST_NAME or (size > LONGEST_NAME - 4 and _SHORTENED.search(text)):
         digest = hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         text = text.encode()[: LONGEST_NAME - 17].decode("utf-8", "ignore") + "-" + digest
     return text
@@ -116,10 +117,15 @@ def _exercise_text(exercise: ExerciseResult) -> str:
 
 
 def from_json(table: Any) -> SubmissionResult:
-    """The result that `as_json` wrote. Raises ValueError where a value is not of the kind it must be."""
+    """The result that `as_json` wrote. Raises ValueError where a value is of another kind, or a sum is another."""
     result = cast(SubmissionResult, _reader(SubmissionResult)(table))
     if (result.score is None) is (result.status == "graded"):
         raise ValueError("score")
+    if result.score is not None and result.score != total(result.exercises):
+        raise ValueError("the score is not the sum over the exercises")
+    for exercise in result.exercises:
+        if exercise.checks and exercise.score != passed(exercise.checks):
+            raise ValueError("an exercise's score is not the sum over its passed checks")
     return result
 
 
