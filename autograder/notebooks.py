@@ -14,6 +14,7 @@ import re
 import stat
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from autograder.course import Assignment
 
 LARGEST_FILE = 64 << 20  # bytes; 30 MB of stored output is an ordinary accident
 LARGEST_CELL = 100_000  # characters of source that are still somebody's answer
-LARGEST_SOURCE = 400_000  # characters of source in all: Python takes 10 seconds to read some millions
+LARGEST_SOURCE = 250_000  # characters of source in all: Python takes seconds to read so many, whatever they say
 MOST_CELLS = 2000
 MOST_VALUES = 1_000_000  # in the file, as JSON counts them: each takes some 80 bytes of memory
 _COUNTED_FROM = 4 << 20  # characters; a smaller file cannot hold many more
@@ -166,6 +167,7 @@ def _python(source: str) -> ast.Module | None:
     return _text_and_tree(source)[1]
 
 
+@lru_cache(maxsize=1)  # one cell is asked about several times in a row, and its tree may be large
 def _text_and_tree(source: str) -> tuple[str, ast.Module | None]:
     for text in (source, _MAGIC.sub(r"\1pass", source)):
         try:
