@@ -222,7 +222,7 @@ def code_of(*sources: str, kind: str = "code") -> bytes:
     return json.dumps({"cells": [cell(ANSWER), *(cell(source, kind) for source in sources)]}).encode()
 
 
-LONG = 90_000
+LONG = 60_000
 
 
 @pytest.mark.parametrize(
