@@ -147,6 +147,26 @@ def test_a_zip_that_a_student_handed_in_is_opened(tmp_path: Path) -> None:
     assert students(tmp_path / "liv.zip", tmp_path / "max.zip") == ["liv", "max"]
 
 
+def test_a_students_zip_that_lists_very_many_files_is_not_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path / "class" / "ada.ipynb")
+    many = io.BytesIO()
+    with zipfile.ZipFile(many, "w") as archive:
+        archive.writestr("demo.ipynb", "B")
+        for number in range(12_000):
+            archive.writestr(f"{number:050}", "")
+    (tmp_path / "class" / "bob.zip").write_bytes(many.getvalue())
+    (tmp_path / "class" / "eve.zip").write_bytes(zipped(demo="E"))
+    passed_over: list[Path] = []
+    assert [one.student for one in find([tmp_path / "class"], NAME, None, passed_over.append)] == ["ada", "eve"]
+    assert [path.name for path in passed_over] == ["bob.zip"]
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 0)  # then the list's length may stand elsewhere
+    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 0)
+    (tmp_path / "class" / "eve.zip").write_bytes(zipped(demo="E"))
+    assert [one.student for one in find([tmp_path / "class"], NAME)] == ["ada"]
+
+
 @pytest.mark.parametrize("name", ["demo.ipynb.txt", "demo.ipynb.json", "demo.IPYNB"])
 def test_an_ending_that_a_browser_added_is_seen_through(tmp_path: Path, name: str) -> None:
     put(tmp_path / "submitted" / "s1" / NAME / name)

@@ -9,11 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from autograder.notebooks import LARGEST_FILE, Unreadable, read_file
 
 NOTEBOOK = ".ipynb"
 ZIP = ".zip"
+LONGEST_LIST = 1 << 20  # bytes: of some ten thousand files
+_END, _END_64, _END_SIZE = (
+    b"PK\x05\x06",
+    b"PK\x06\x07",
+    22,
+)  # of the record at a zip's end, which says where its list is
+_LONGEST_END = _END_SIZE + (1 << 16)
 _AS_SAVED = (NOTEBOOK, f"{NOTEBOOK}.txt", f"{NOTEBOOK}.json")  # browsers add an ending of their own
 
 
@@ -64,10 +72,8 @@ class File:
         if not self.is_zip:
             return []
         try:
-            if self.inside:
-                names = zipfile.ZipFile(io.BytesIO(read_bytes(self.path, self.inside))).namelist()
-            else:
-                names = names_in(self.path)
+            with io.BytesIO(read_bytes(self.path, self.inside)) if self.inside else self.path.open("rb") as file:
+                names = zipfile.ZipFile(file).namelist() if _lists_few_files(file) else []
         except Exception:  # as in `read_bytes`
             return []
         here = [replace(self, parts=(*self.parts, *parts_of(name)), within=name) for name in sorted(names) if name]
@@ -107,6 +113,22 @@ def _member(archive: zipfile.ZipFile, name: str) -> bytes:
     if len(data) > LARGEST_FILE:
         raise Unreadable(f"The file has more than {LARGEST_FILE >> 20} MB, which is the most that is read.")
     return data
+
+
+def _lists_few_files(file: BinaryIO) -> bool:
+    """Whether the list of files in a student's zip is as short as that of a zip that somebody made by hand."""
+    file.seek(0, os.SEEK_END)
+    file.seek(max(0, file.tell() - _LONGEST_END))
+    end = file.read()
+    places = {end.rfind(_END), len(end) - _END_SIZE}
+    sizes = [
+        int.from_bytes(end[place + 12 : place + 16], "little")
+        for place in places
+        if place >= 0 and end.startswith(_END, place)
+    ]
+    of_more_than_4_gb = any(end.startswith(_END_64, place - 20) for place in places if place >= 20)
+    file.seek(0)
+    return bool(sizes) and max(sizes) <= LONGEST_LIST and not of_more_than_4_gb
 
 
 def names_in(path: Path) -> list[str]:
