@@ -37,9 +37,9 @@ def test_a_file_is_named_by_its_stem(tmp_path: Path) -> None:
 
 
 def test_a_folder_holds_a_student_per_notebook(tmp_path: Path) -> None:
-    for name in ("b.ipynb", "a.ipynb", "notes.txt", "._a.ipynb"):
+    for name in ("b.ipynb", "a.ipynb", "notes.txt", "._a.ipynb", ".c.ipynb", ".ipynb_checkpoints/a-checkpoint.ipynb"):
         put(tmp_path / name)
-    assert students(tmp_path) == ["a", "b"]
+    assert students(tmp_path) == [".c", "a", "b"]
 
 
 def test_nbgraders_tree_is_read_from_any_of_its_levels(tmp_path: Path) -> None:

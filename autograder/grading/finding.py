@@ -222,7 +222,7 @@ def _by_student(
             position = file.parts.index(assignment)
             depths.add(position)
             tree.setdefault(file.parts[position - 1] if position else path.stem, []).append(file)
-        elif not any(part.startswith(".") for part in file.parts):
+        elif not any(part.startswith(".") for part in file.parts[:-1]) and (file.is_notebook or file.name[0] != "."):
             loose.append(file)
     for student, own in tree.items():
         yield _Handed(_of_student(student, own, assignment))
