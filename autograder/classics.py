@@ -405,10 +405,18 @@ def classics() -> Sequence[Classic]:
         ),
         Classic(
             ("TypeError",),
-            r"'(?P<kind>Tensor|list|ModuleList|int|float|tuple)' object is not callable",
+            r"'(?P<kind>Tensor|list|ModuleList|tuple)' object is not callable",
             lambda: _(
-                "Behind round brackets stands a {kind}, which cannot be called.\n\nOne thing of a list is "
+                "In front of round brackets stands a {kind}, which cannot be called.\n\nOne thing of a list is "
                 "`things[0]`. Did a name that was a function get another value above?"
+            ),
+        ),
+        Classic(
+            ("TypeError",),
+            r"'(?P<kind>int|float)' object is not callable",
+            lambda: _(
+                "In front of round brackets stands a number ({kind}), which cannot be called.\n\nIs a number kept "
+                "where a module or a function was meant? A product is written with `*`."
             ),
         ),
         Classic(

@@ -228,7 +228,7 @@ def try_exercises(
         )
     evidence = Evidence(
         replies=recording.by_check(replies),
-        defined=frozenset(name for name in assignment.exercise_of_function if callable(names.get(name))),
+        defined=_defined(names),
         problems=problems or {},
         stubs=frozenset(name for name in assignment.exercise_of_function if _holds_stub(names.get(name))),
     )
@@ -251,6 +251,13 @@ def _no_trace(assignment: Assignment, exercise: str | None) -> str:
     if exercise is None:
         return _("A trace follows one exercise. Name one of these, which can be traced: {known}.").format(known=known)
     return _("{name} cannot be traced. These exercises can: {known}.").format(name=exercise, known=known)
+
+
+def _defined(names: Mapping[str, Any]) -> frozenset[str]:
+    """Callable names of the notebook: among them may be one that is misspelt."""
+    return frozenset(
+        name for name, thing in names.items() if type(name) is str and not name.startswith("_") and callable(thing)
+    )
 
 
 def _holds_stub(thing: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 
 import pytest
@@ -84,6 +85,7 @@ RAISING = {
     "return torch.softmax(x, axes=1)": "",
     "return answer(x, axis=1)": "an axis is called `dim`",
     "return [nn.Linear(4, 4)](x)": "stands a list",
+    "p = 0.1\n    return p(x)": "stands a number (float)",
     "return nn.ModuleList([])(x)": "has no `forward`",
     "return answer(x)": "without end",
     "return {}['heads']": "There is no key 'heads'",
@@ -374,6 +376,11 @@ TOLD = [
     ("merge_heads/swaps_tokens_and_width", "Swap heads and tokens alone", "", "merging"),
     ("merge_heads/swaps_heads_and_width", "Swap heads and tokens alone", "", "merging"),
     ("masks/share_at_the_end", "in the wrong place: expected at 1, 2, got at 1, 3", "change places", "masks"),
+    ("masks/share_at_the_end", "of shape (2, 1, 1, 5) = (B, 1, 1, Tk).", "(B, h, 1", "masks"),
+    ("MultiHeadedAttention/linears_times_h", "h for the number of linears", "three linears", "clones"),
+    ("MultiHeadedAttention/dropout_kept_as_a_number", "keep the probability itself", "things[0]", "whole-module"),
+    ("MultiHeadedAttention/dropout_default", "a fixed probability", "", "whole-module"),
+    ("silence_head/attn_filled_with_zeros", "You write into `attn`.", "", "w_o"),
 ]
 
 
@@ -387,6 +394,47 @@ def test_a_wrong_answer_is_told_what_helps_and_nothing_beside_it(
     said = "\n".join([first.says, first.message, first.hint])
     assert words in said and not (not_these and not_these in said), said
     assert first.chapter == chapter
+
+
+DROPPED_SCORES = "weights = (scores if dropout is None else dropout(scores)).softmax(dim=-1)\n    dropout = None"
+ONE_KEPT = "w = mha.linears[-1].weight\n        w *= torch.arange(len(w)).div(mha.d_k, rounding_mode='floor') == head"
+
+# exercise, a text of the reference's answer, what stands in its place, the misconception at its first failure
+NAMED = [
+    ("predict", "return 4 * (", "return h * (", "as-many-linears-as-heads"),
+    ("predict", "return 4 * (", "return h * 4 * (", "linear-per-head"),
+    ("attention", "weights = scores.softmax(dim=-1)", DROPPED_SCORES, "dropout-before-softmax"),
+    ("mix_heads", "parts.sum(dim=1)", "parts.sum(dim=2)", "parts-summed-over-another-axis"),
+    ("mix_heads", "return parts,", "return torch.stack([*parts.unbind(1)], 2),", "parts-stacked-behind-the-tokens"),
+    ("MultiHeadedAttention", "d_model), 4)", "d_model), h)", "as-many-linears-as-heads"),
+    ("MultiHeadedAttention", "d_model), 4)", "d_model), 3)", "three-linears"),
+    ("MultiHeadedAttention", "nn.Dropout(p=dropout)", "dropout", "dropout-kept-as-a-number"),
+    ("MultiHeadedAttention", "p=dropout", "", "dropout-argument-ignored"),
+    ("MultiHeadedAttention", "p=dropout", "p=0.3", "dropout-argument-ignored"),  # whatever the number is
+    ("MultiHeadedAttention", "linears[-1](x)", "linears[0](x)", "linears-mixed-up"),
+    ("silence_head", "mha.linears[-1].weight[:, first : first + mha.d_k] = 0", ONE_KEPT, "others-silenced"),
+    ("silence_head", "mha.linears[-1].weight[:, first : first + mha.d_k]", "mha.attn[:, head]", "attn-written-into"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("exercise", "old", "new", "misconception"), NAMED)
+def test_a_mistake_is_named_in_whatever_code_it_stands(
+    grader: Grader, exercise: str, old: str, new: str, misconception: str
+) -> None:
+    code = next(cell.source for cell in grader.reference if cell.grade_id == exercise)
+    assert old in code
+    cells = solved.with_answer(list(grader.reference), exercise, code.replace(old, new))
+    failed = [c for c in grader.judge_exercise_alone(cells, exercise).checks if c.status == "failed"]
+    assert failed[0].misconception == misconception
+
+
+def test_an_axis_of_size_1_that_holds_no_head_is_not_called_h(grader: Grader) -> None:
+    read = re.compile(r"\(([\d, ]+)\) = \(([^)]+)\)")
+    for variant in grader.source.wrong:
+        if variant.exercise == "masks":
+            for check in grader.judge_exercise_alone(grader.cells_with(variant), "masks").checks:
+                for sizes, names in read.findall(check.message):
+                    assert ("1", "h") not in set(zip(sizes.split(", "), names.split(", "), strict=True)), check.message
 
 
 def test_what_was_not_loaded_is_known_however_the_module_drew_its_numbers(grader: Grader) -> None:

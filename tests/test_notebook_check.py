@@ -14,8 +14,10 @@ import nbclient
 import nbformat
 import pytest
 
-from autograder import cli
+from autograder import cli, solved
 from autograder.course import Assignment, Course
+from autograder.grading import judging
+from autograder.grading.submission import Grader
 from autograder.notebook_check import CheckError, find_assignment, try_exercises
 
 NAME = "multi_head_attention"
@@ -101,6 +103,34 @@ def test_a_cell_that_was_not_run_is_not_called_untouched(released: Path) -> None
     assert named in checked._repr_html_() and "what it came with" not in checked._repr_html_()
     everything = try_exercises(Assignment.read(released), {})
     assert "not attempted" not in everything.text() and everything._repr_html_().count("Not found: ") == 10
+
+
+def test_a_misspelt_function_is_found(released: Path, grader: Grader) -> None:
+    said = (
+        "Not found: clones. Run the cell with your answer, then this one. If it ends in an error, mend that first. {}"
+    )
+    for name, words in (
+        ("clone", "There is a clone. Is clones meant?"),
+        ("Clones", "There is a Clones. Is clones meant?"),
+        ("split_heads", ""),
+    ):
+        checked = try_exercises(Assignment.read(released), {name: lambda module, N: module}, "clones")
+        assert said.format(words).strip() in " ".join(checked.text().split())
+        assert bool(words) == ("There is a" in checked.text())
+    for name in ("clone", "clonse"):  # all else they reply is the same, and each is told its own name
+        code = f"def {name}(module, N):\n    return module\n"
+        cells = solved.with_answer(list(grader.reference), "clones", code)
+        (check,) = [c for c in grader.judge_exercise_alone(cells, "clones").checks if c.stage == "loads"]
+        assert f"There is a `{name}`. Is `clones` meant?" in check.message and f"Rename `{name}`" in check.hint
+
+
+def test_what_was_not_asked_for_alone_is_taken_for_a_misspelt_name(grader: Grader) -> None:
+    exercise = grader.assignment.by_name["predict"]
+    near = judging.near_names(exercise, grader.rules, frozenset({"predict_shape", "predict_parameters", "check"}))
+    assert near == {"predict_shapes": "predict_shape"}
+    exercise = grader.assignment.by_name["MultiHeadedAttention"]
+    near = judging.near_names(exercise, grader.rules, frozenset({"attention", "multi_headed_attention"}))
+    assert near == {"MultiHeadedAttention": "multi_headed_attention"}
 
 
 def test_check_leaves_the_kernels_random_numbers_and_names_alone(released: Path) -> None:

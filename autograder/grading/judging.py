@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -116,8 +117,24 @@ def _note(rule: Rule, difference: Difference) -> CheckResult:
     return _result(rule, "passed", message="\n\n".join(word for word in words if word))
 
 
-def _loads(function: str, exercise: Exercise, evidence: Evidence, replies: Sequence[Reply | None]) -> CheckResult:
-    """The first check of every function, worth nothing by itself: it is there, and it was attempted."""
+def near_names(exercise: Exercise, rules: Sequence[Rule], defined: frozenset[str]) -> dict[str, str]:
+    """For each function of the exercise that is not there, a name that is and looks like it. Nobody asked for it."""
+    others = {name.casefold(): name for name in sorted(defined - {rule.of for rule in rules} - set(exercise.functions))}
+    near = {}
+    for function in exercise.functions:
+        close = () if function in defined else difflib.get_close_matches(function.casefold(), others, 1, 0.75)
+        if close:
+            near[function] = others[close[0]]
+    return near
+
+
+def _loads(
+    function: str, exercise: Exercise, evidence: Evidence, replies: Sequence[Reply | None], near: str
+) -> CheckResult:
+    """The first check of every function, worth nothing by itself: it is there, and it was attempted.
+
+    near: where it is not there, a name that looks like it, "" for none.
+    """
     difference = None
     if exercise.name in evidence.deaths and exercise.name not in evidence.died_at:
         difference = explain_death(evidence.deaths[exercise.name])
@@ -125,6 +142,13 @@ def _loads(function: str, exercise: Exercise, evidence: Evidence, replies: Seque
         problem = evidence.problems.get(exercise.name)
         if problem is not None:
             difference = comparing.explain_problem(problem)
+        elif near:
+            difference = Difference(
+                _("a function or class named `{name}`").format(name=function),
+                _("none"),
+                _("Rename `{near}` to `{name}`, letter by letter, and run its cell.").format(near=near, name=function),
+                cause=_("There is a `{near}`. Is `{name}` meant?").format(near=near, name=function),
+            )
         else:
             difference = Difference(
                 _("a function or class named `{name}`").format(name=function),
@@ -196,8 +220,10 @@ def judge_exercise(
     own = [rule for rule in rules if rule.exercise == exercise.name]
     results: list[CheckResult] = []
     loads: dict[str, CheckResult] = {}
+    near = near_names(exercise, rules, evidence.defined)
     for function in exercise.functions:
-        loads[function] = _loads(function, exercise, evidence, _first_replies(own, evidence, {function}))
+        first = _first_replies(own, evidence, {function})
+        loads[function] = _loads(function, exercise, evidence, first, near.get(function, ""))
         results.append(loads[function])
     gated: dict[str, CheckResult] = {name: check for name, check in loads.items() if check.status == "failed"}
     failed: dict[str, int] = {}

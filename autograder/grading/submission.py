@@ -17,7 +17,7 @@ from autograder import collecting, notebooks, recordings, solved
 from autograder.checking import Rule
 from autograder.course import CourseError, Source, Variant
 from autograder.grading.basis import bases, stale_exercises
-from autograder.grading.judging import Evidence, judge_exercise, without_points
+from autograder.grading.judging import Evidence, judge_exercise, near_names, without_points
 from autograder.grading.sharing import Shared
 from autograder.grading.standing_in import source_for
 from autograder.language import _
@@ -301,7 +301,8 @@ class Grader:
         digest = evidence.digests.get(name) if name not in evidence.deaths else None
         defined = evidence.defined.intersection(exercise.functions)
         stubs = evidence.stubs.intersection(exercise.functions)
-        known = (name, judged_with, digest, defined, stubs, evidence.problems.get(name))
+        near = tuple(near_names(exercise, self.rules, evidence.defined).items())
+        known = (name, judged_with, digest, defined, near, stubs, evidence.problems.get(name))
         result = self._verdicts.pop(known, None) if digest is not None else None
         if result is None:
             result = judge_exercise(exercise, self.rules, self.recording, evidence, self.wrong_replies)

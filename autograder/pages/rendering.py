@@ -297,8 +297,10 @@ def _not_attempted(exercise: ExerciseResult, in_notebook: bool) -> str:
         words = _(
             "Not found: {names}. Run the cell with your answer, then this one. If it ends in an error, mend that first."
         )
-        return words.format(names=names)
-    return _("Not attempted: the notebook has no {names}.").format(names=names)
+    else:
+        words = _("Not attempted: the notebook has no {names}.")
+    causes = [check.message.partition("\n\n")[2] for check in exercise.checks if check.stage == STAGES[0]]
+    return " ".join([words.format(names=names), *filter(None, causes)])
 
 
 def view(exercise: ExerciseResult, chapter_link: ChapterLink, in_notebook: bool = False) -> ExerciseView:

@@ -23,11 +23,10 @@ OUTPUT = "B Tq d_model"
 
 @stage("shape", points=0.5, hint="Print each shape on the way: (B, T, d_model), (B, h, T, d_k), and back.")
 def test_the_output_is_shaped_like_the_query(answer, draw):
-    """5 queries and 7 keys, 12 wide, 3 heads: the output is (2, 5, 12)."""
-    seen = answer.observe(
-        "module_call", h=3, **four_linears(draw, 12), **query_key_value(draw, 2, queries=5, keys=7, d_k=12)
-    )
-    seen.same_shape("output", axes=OUTPUT)
+    """5 queries and 7 keys, 12 wide, 3 heads or 4: the output is (2, 5, 12)."""
+    given = {**four_linears(draw, 12), **query_key_value(draw, 2, queries=5, keys=7, d_k=12)}
+    for h in (3, 4):  # whoever makes h linears is told apart from whoever makes three
+        answer.observe("module_call", h=h, **given).same_shape("output", axes=OUTPUT)
 
 
 @stage(
@@ -298,17 +297,24 @@ def test_a_width_that_h_does_not_divide_is_refused(answer):
 @stage(
     "train/eval",
     points=0.5,
-    hint="In evaluation nothing is dropped. An nn.Dropout knows the mode; F.dropout needs training=self.training.",
+    hint="In evaluation nothing is dropped. An nn.Dropout knows the mode; F.dropout needs training=self.training. How much it drops in training, the argument `dropout` says.",
 )
 def test_no_dropout_in_evaluation(answer, draw):
-    """With dropout = 0.5 and after `eval()`, two calls give the same, and it is the formula's."""
-    seen = answer.observe("module_evaluation", h=2, **four_linears(draw, 6), x=draw.normal(2, 4, 6), dropout=0.5)
+    """With dropout = 0.5 and after `eval()`, two calls give the same, and it is the formula's; with dropout = 0 training changes nothing either."""
+    given, x = four_linears(draw, 6), draw.normal(2, 4, 6)
+    seen = answer.observe("module_evaluation", h=2, **given, x=x, dropout=0.5)
     same_output(seen)
     seen.same("output_again", axes=OUTPUT)
+    seen = answer.observe("module_without_dropout", h=2, **given, x=x)
+    seen.law(
+        not seen.flag("training differs"),
+        expected=_("the same output in training as in evaluation for dropout = 0"),
+        got=_("another one"),
+    )
 
 
 @stage(
-    "train/eval", points=0.5, hint="Give self.dropout to attention. It acts on the weights, before they meet the values."
+    "train/eval", points=0.5, hint="Give self.dropout, an nn.Dropout(dropout), to attention. It acts on the weights, before they meet the values."
 )
 def test_dropout_on_the_weights_in_training(answer, draw):
     """With dropout = 0.2 in training, each weight is either 0 or 1.25 times as large, and the output is made with them; with a mask as well."""

@@ -764,6 +764,15 @@ def module_evaluation(names, h, weights, biases, x, dropout):
     return {**one, "output_again": two["output"]}
 
 
+def module_without_dropout(names, h, weights, biases, x):
+    """Whether a module that was made with dropout 0 differs between training and evaluation, whatever it draws."""
+    mha = _module(names, h, weights, biases, dropout=0.0)
+    still = _call(mha, x, x, x)["output"]
+    mha.train()
+    training = _call(mha, x, x, x)["output"]
+    return {"training differs": still.shape != training.shape or not torch.allclose(still, training, atol=1e-4)}
+
+
 def module_training(names, h, weights, biases, x, dropout, mask=None):
     """Output and attn of a call in training, with dropout, attn of the next one, and of one in evaluation after them."""
     mha = _module(names, h, weights, biases, dropout=dropout)

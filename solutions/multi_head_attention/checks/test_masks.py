@@ -151,7 +151,7 @@ def test_the_causal_mask_lies_on_the_device_asked_for(answer):
 )
 def test_an_axis_for_the_heads(answer, draw):
     """(2, 1, 5) becomes (2, 1, 1, 5); (1, 4, 5) becomes (1, 1, 4, 5); (2, 4, 5) becomes (2, 1, 4, 5)."""
-    for shape, axes in (((2, 1, 5), "B h 1 Tk"), ((1, 4, 5), "1 h Tq Tk"), ((2, 4, 5), "B h Tq Tk")):
+    for shape, axes in (((2, 1, 5), "B 1 1 Tk"), ((1, 4, 5), "1 1 Tq Tk"), ((2, 4, 5), "B 1 Tq Tk")):
         answer.observe("share", mask=draw.mask(*shape)).same_shape("mask", axes=axes)
 
 
@@ -165,8 +165,8 @@ def test_an_axis_for_the_heads(answer, draw):
 def test_the_same_mask_in_every_head(answer, draw):
     """The numbers stay, for bool, int and float masks."""
     for dtype in (torch.bool, torch.int64, torch.float32):
-        answer.observe("share", mask=draw.mask(2, 4, 5).to(dtype)).same("mask", axes="B h Tq Tk")
-        answer.observe("share", mask=first_tokens(3, 2, tokens=5).to(dtype)).same("mask", axes="B h 1 Tk")
+        answer.observe("share", mask=draw.mask(2, 4, 5).to(dtype)).same("mask", axes="B 1 Tq Tk")
+        answer.observe("share", mask=first_tokens(3, 2, tokens=5).to(dtype)).same("mask", axes="B 1 1 Tk")
 
 
 @stage(

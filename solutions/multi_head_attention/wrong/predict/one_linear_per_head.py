@@ -1,4 +1,4 @@
-# misconception: linear-per-head
+# misconception: as-many-linears-as-heads
 # Takes the 4 for the number of heads (harvardnlp/annotated-transformer#98).
 def predict_shapes(batch, tokens, d_model, h):
     d_k = d_model // h

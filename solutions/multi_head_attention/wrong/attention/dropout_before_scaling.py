@@ -1,0 +1,11 @@
+# misconception: dropout-before-softmax
+# Applies dropout to the dot products.
+def attention(query, key, value, mask=None, dropout=None):
+    scores = query @ key.transpose(-2, -1)
+    if dropout is not None:
+        scores = dropout(scores)
+    scores = scores / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(mask == 0, float("-inf"))
+    weights = scores.softmax(dim=-1)
+    return weights @ value, weights

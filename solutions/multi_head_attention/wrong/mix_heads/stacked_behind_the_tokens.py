@@ -1,0 +1,7 @@
+# misconception: parts-stacked-behind-the-tokens
+# Stacked on axis 2: (B, T, h, d_model). The sum over that axis is right.
+def mix_heads(heads, weight, bias):
+    h, d_k = heads.size(1), heads.size(3)
+    parts = [heads[:, i] @ weight[:, i * d_k : (i + 1) * d_k].T for i in range(h)]
+    parts = torch.stack(parts, dim=2)
+    return parts, parts.sum(dim=2) + bias

@@ -1,0 +1,5 @@
+# misconception: parts-summed-over-another-axis
+# sum without an axis: one number.
+def mix_heads(heads, weight, bias):
+    parts = heads @ weight.unflatten(1, (heads.size(1), -1)).permute(1, 2, 0)
+    return parts, parts.sum() + bias

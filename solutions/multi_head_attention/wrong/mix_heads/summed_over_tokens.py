@@ -1,0 +1,5 @@
+# misconception: parts-summed-over-another-axis
+# Sums over the tokens, axis 2.
+def mix_heads(heads, weight, bias):
+    parts = heads @ weight.unflatten(1, (heads.size(1), -1)).permute(1, 2, 0)
+    return parts, parts.sum(dim=2) + bias
