@@ -15,7 +15,7 @@ help:
 	@echo "make book EDITION=solutions   the same with the solution line by line, for instructors: _build/solutions/"
 	@echo "make publish-tree   the public tree, fit to be a repository of its own: build/public/"
 	@echo "make screenshots   take the pictures of panels and pages that the book shows anew"
-	@echo "make lab        open the learners' notebook in JupyterLab"
+	@echo "make lab        open a copy of the learners' notebook in JupyterLab: build/lab/"
 	@echo "make test-long  what is too dear for every change"
 	@echo "make bench      how fast each way of grading is, as ratios"
 	@echo "make test-cuda  the reference on the CPU and on a GPU, as a small table"
@@ -62,8 +62,11 @@ course: setup
 	@echo "The sample class:     $(CURDIR)/build/sample-grades/report.html, grades.csv, students/"
 	@echo "Two of its submissions are broken on purpose. Your own class: autograder grade FOLDER --output grades"
 
+# A copy, made once: a release changes what lies in exercises/.
 lab: setup
-	cd exercises/multi_head_attention && jupyter lab multi_head_attention.ipynb
+	@test -e build/lab/multi_head_attention || { mkdir -p build/lab && cp -R exercises/multi_head_attention build/lab/; }
+	@echo "Your copy is build/lab/multi_head_attention. For a new one, rename that folder and run make lab again."
+	cd build/lab/multi_head_attention && jupyter lab multi_head_attention.ipynb
 
 lint: setup
 	ruff check .
@@ -82,5 +85,7 @@ bench: setup
 test-long: setup
 	python -m pytest -m "long" -n 4 --dist loadfile
 
+# What somebody wrote stays: the copies in build/lab, and what a release put aside.
 clean:
-	rm -rf _build build dist .jupyter_cache
+	rm -rf _build dist .jupyter_cache
+	test ! -d build || find build -mindepth 1 -maxdepth 1 ! -name lab ! -name set-aside -exec rm -rf {} +

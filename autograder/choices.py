@@ -8,7 +8,7 @@
     [grading.points]
     attention = 20                               # an exercise's points, instead of its own
 
-    [grading.limits]
+    [grading.limits]                             # a day at most, and a terabyte
     cpu_seconds = 8                              # of computing, for a whole submission; and of these:
     step_seconds = 4                             # for each cell, and for each exercise's checks
     wall_seconds = 30
@@ -24,7 +24,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.observations import Limits
-from autograder.settings import ABOVE_ZERO, NAMES, POINTS, TABLE, WHOLE, YES_OR_NO, read_each, read_settings
+from autograder.settings import (
+    MEGABYTES,
+    NAMES,
+    POINTS,
+    SECONDS,
+    TABLE,
+    WHOLE_SECONDS,
+    YES_OR_NO,
+    read_each,
+    read_settings,
+)
 
 _GRADING = {
     "leave_out": (NAMES, ()),
@@ -34,10 +44,10 @@ _GRADING = {
     "limits": (TABLE, {}),
 }
 _LIMITS = {
-    "cpu_seconds": (WHOLE, None),
-    "step_seconds": (ABOVE_ZERO, None),
-    "wall_seconds": (ABOVE_ZERO, None),
-    "memory_mb": (WHOLE, None),
+    "cpu_seconds": (WHOLE_SECONDS, None),
+    "step_seconds": (SECONDS, None),
+    "wall_seconds": (SECONDS, None),
+    "memory_mb": (MEGABYTES, None),
 }
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from autograder.course import Assignment, Course, CourseError, Source
-from autograder.interrupting import INTERRUPTED, STOPPED
+from autograder.interrupting import INTERRUPTED, StoppedIn, stopped
 from autograder.results import SubmissionResult
 
 if TYPE_CHECKING:
@@ -39,8 +39,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()  # here, where what goes wrong can be told
+    except StoppedIn as problem:
+        print(f"autograder: {problem}", file=sys.stderr)
+        return INTERRUPTED
     except KeyboardInterrupt:
-        print(STOPPED, file=sys.stderr)
+        print(stopped(sys.argv[1:] if arguments is None else arguments), file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
@@ -52,13 +55,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _unwritten(problem: OSError) -> int:
     """Say what could not be written or read, where that can be said. Returns the exit code."""
     what, advice = problem.filename or "A file", "Mend that and try again."
+    verb = "read or written"
     try:
         print(flush=True)  # the error does not say which file it is of
     except OSError:
         what, advice = "What this command prints", "What it wrote into files is whole. Print to another place."
+        verb = "written"
         _discard(sys.stdout)
     try:
-        print(f"autograder: {what} cannot be written: {problem.strerror or problem}. {advice}", file=sys.stderr)
+        print(f"autograder: {what} cannot be {verb}: {problem.strerror or problem}. {advice}", file=sys.stderr)
     except OSError:
         _discard(sys.stderr)
     return SOME_FAILED
@@ -152,14 +157,14 @@ def _parser() -> argparse.ArgumentParser:
     release.set_defaults(run=_release)
 
     check = commands.add_parser("check", help="try the recorded checks on a notebook, as its learner sees them")
-    check.add_argument("notebook", type=Path, metavar="NOTEBOOK")
-    check.add_argument("exercises", nargs="*", metavar="EXERCISE")
+    check.add_argument("notebook", type=_path, metavar="NOTEBOOK")
+    check.add_argument("exercises", nargs="*", default=[], metavar="EXERCISE")
     check.add_argument("--trace", action="store_true", help="also follow the inputs through the named exercise's code")
     check.set_defaults(run=_check)
 
     grade = commands.add_parser("grade", help="grade notebooks, folders of them, nbgrader's tree, or zips of either")
-    grade.add_argument("paths", nargs="+", type=Path, metavar="PATH")
-    grade.add_argument("--output", type=Path, metavar="DIR", help="where grades.csv and students/ are written")
+    grade.add_argument("paths", nargs="+", type=_path, metavar="PATH")
+    grade.add_argument("--output", type=_path, metavar="DIR", help="where grades.csv and students/ are written")
     grade.add_argument(
         "--jobs", type=_positive, metavar="N", help="processes that grade at once (default: one per core)"
     )
@@ -178,7 +183,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     grade.add_argument("--json", action="store_true", help="say what came of it as one JSON object, for programs")
     grade.add_argument(
-        "--roster", type=Path, metavar="CSV", help="who is in the class: names as your system exports them"
+        "--roster", type=_path, metavar="CSV", help="who is in the class: names as your system exports them"
     )
     grade.add_argument(
         "--unsandboxed", action="store_true", help="run submissions without isolation: only those you trust"
@@ -192,23 +197,23 @@ def _parser() -> argparse.ArgumentParser:
     grade.set_defaults(run=_grade)
 
     report = commands.add_parser("report", help="the class report as one HTML page")
-    report.add_argument("folder", type=Path, metavar="DIR")
+    report.add_argument("folder", type=_path, metavar="DIR")
     report.add_argument("--hide-names", action="store_true", help="leave students' names out")
     report.set_defaults(run=_report)
 
     export = commands.add_parser("export", help="grades for the systems that instructors use")
-    export.add_argument("folder", type=Path, metavar="DIR")
+    export.add_argument("folder", type=_path, metavar="DIR")
     export.add_argument("--to", required=True, choices=("csv", "canvas", "moodle", "gradescope"))
     export.add_argument("--feedback", action="store_true", help="also the students' pages, as a zip that it takes")
     export.add_argument(
         "--submissions",
         nargs="+",
-        type=Path,
+        type=_path,
         default=[],
         metavar="PATH",
         help="what the system handed out, as it was graded: its names hold the numbers by which it knows students",
     )
-    export.add_argument("--roster", type=Path, metavar="CSV", help="the roster of that run, where it had one")
+    export.add_argument("--roster", type=_path, metavar="CSV", help="the roster of that run, where it had one")
     export.set_defaults(run=_export)
 
     package = commands.add_parser("package", help="the autograder that Gradescope runs, as the zip to upload there")
@@ -236,6 +241,12 @@ def _parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="what this machine offers")
     doctor.set_defaults(run=_doctor)
     return parser
+
+
+def _path(text: str) -> Path:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("expected the name of a file or folder, got an empty one")
+    return Path(text)
 
 
 def _positive(text: str) -> int:
@@ -272,6 +283,7 @@ def _release(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> int:
     from autograder.notebook_check import CheckError
     from autograder.notebook_file import check_file
+    from autograder.notebooks import Unreadable
 
     try:
         checked = check_file(
@@ -279,6 +291,8 @@ def _check(options: argparse.Namespace) -> int:
         )
     except CheckError as problem:
         raise WrongUsage(str(problem)) from None
+    except Unreadable as problem:
+        raise WrongUsage(f"{options.notebook}: {problem}") from None
     for one in checked:
         print(one.text(options.notebook))
     return OK if all(one.passed for one in checked) else SOME_FAILED
@@ -317,7 +331,7 @@ def _grade(options: argparse.Namespace) -> int:
     if options.resume and not options.output:
         raise WrongUsage("--resume needs --output DIR, the folder of the run to finish.")
     if options.output and not options.only:
-        _refuse_output(options.output)
+        _refuse_output(options.output, course)
     if options.gradebook:
         try:
             from autograder.gradebook import check_gradebook
@@ -335,7 +349,8 @@ def _grade(options: argparse.Namespace) -> int:
     if options.resume:
         recorded = class_run.read_seed(options.output)
         if recorded is None:
-            print(f"{options.output} holds no run to finish; a new one begins.", file=sys.stderr)
+            drawn = "" if seed is not None else ", with a drawn seed"
+            print(f"{options.output} holds no run to finish; a new one begins{drawn}.", file=sys.stderr)
         elif seed is not None and seed != recorded:
             raise WrongUsage(f"The run in {options.output} has seed {recorded}; leave --seed out to finish it.")
         seed = recorded if recorded is not None else seed
@@ -390,8 +405,20 @@ def _grade(options: argparse.Namespace) -> int:
     return tally.say(seed, options.output, as_json=options.json)
 
 
-def _refuse_output(folder: Path) -> None:
-    """Raises `WrongUsage` where results cannot be written, before anything is graded."""
+COURSES_OWN = ("solutions", "exercises", "book", "autograder")
+
+
+def _refuse_output(folder: Path, course: Course) -> None:
+    """Raises `WrongUsage` where results cannot or must not be written, before anything is graded."""
+    real, root = Path(os.path.realpath(folder)), Path(os.path.realpath(course.root))
+    own = next((part for part in COURSES_OWN if real.is_relative_to(root / part)), None)
+    why = f"{folder} lies in the course's own folder {own}" if own else ""
+    if real == root:
+        why = f"{folder} is the course's own folder"
+    elif real == real.parent:
+        why = f"{folder} is the root of all files"
+    if why:
+        raise WrongUsage(f"--output must be a folder for results alone; {why}. Name another, such as --output grades.")
     there = next(path for path in (folder.absolute(), *folder.absolute().parents) if os.path.lexists(path))
     if not there.is_dir():
         raise WrongUsage(f"--output must be a folder, or a new name for one; {there} is none. Name another.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,7 +17,8 @@ import pytest
 from autograder.checking import Rule, Stage
 from autograder.choices import spread
 from autograder.course import SETTINGS, Assignment, CourseError, Exercise
-from autograder.settings import MOST_POINTS
+from autograder.interrupting import is_interrupt
+from autograder.settings import MOST_POINTS, are_points
 
 Result = TypeVar("Result")
 
@@ -36,6 +38,25 @@ class _Session(Generic[Result]):
         self._broken: list[str] = []
         self.result: Result
         self.failure: BaseException | None = None
+        self.ended_by: BaseException | None = None
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Iterator[None]:
+        """`sys.exit()` in a check file would end pytest with a page of its own code."""
+        outcome: Any = yield
+        problem = outcome.excinfo[1] if outcome.excinfo else None
+        if isinstance(problem, SystemExit):
+            self.ended_by = self.ended_by or problem
+            outcome.force_result(pytest.CollectReport(collector.nodeid, "passed", None, []))
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Ctrl-C, or what a check file raises as such."""
+        self.ended_by = excinfo.value
+
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
+        """Told in a sentence, instead of a page."""
+        self.ended_by = excinfo.value
+        return True
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
@@ -43,6 +64,8 @@ class _Session(Generic[Result]):
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if self.ended_by is not None:
+            return True
         try:
             if self._broken:
                 raise CourseError("The checks cannot be collected:\n" + "\n".join(self._broken))
@@ -118,13 +141,22 @@ def _counted(assignment: Assignment, rules: list[Rule]) -> list[Rule]:
 
 def _check_sum(exercise: Exercise, written: Mapping[str, float]) -> None:
     together = round(sum(written.values()), 9)
-    if together != exercise.points:
+    if together == exercise.points:
+        return
+    if not written:
         raise CourseError(
-            f"The checks of {exercise.name} are worth {together:g} points together, but {SETTINGS} gives the exercise "
-            f"{exercise.points:g}. Write `points = {together:g}` there, or change the checks' points in "
-            f"test_{exercise.name}.py, or have them spread: under [grading.points], `{exercise.name} = "
-            f"{exercise.points:g}`."
+            f"The exercise {exercise.name} has no check: expected checks/test_{exercise.name}.py, with functions "
+            f"`test_...` that are worth {exercise.points:g} points together. Write it, or leave the exercise out: "
+            f'under [grading], `leave_out = ["{exercise.name}"]`.'
         )
+    change = f"hange the checks' points in test_{exercise.name}.py"
+    ways = [f"Write `points = {together:g}` there, or c{change}" if are_points(together) else f"C{change}"]
+    if together:
+        ways.append(f"have them spread: under [grading.points], `{exercise.name} = {exercise.points:g}`")
+    raise CourseError(
+        f"The checks of {exercise.name} are worth {together:g} points together, but {SETTINGS} gives the exercise "
+        f"{exercise.points:g}. {', or '.join(ways)}."
+    )
 
 
 @contextmanager
@@ -167,9 +199,25 @@ def in_session(assignment: Assignment, body: Callable[[Sequence[Rule]], Result])
         pytest.main(arguments, plugins=[plugin])
     if plugin.failure is not None:
         raise plugin.failure
+    if plugin.ended_by is not None:
+        raise _ended_by(plugin.ended_by, assignment.checks)
     if not hasattr(plugin, "result"):
         raise CourseError(f"pytest could not start on {assignment.checks}.")
     return plugin.result
+
+
+def _ended_by(problem: BaseException, checks: Path) -> BaseException:
+    """What is raised where this ended the collection of the checks."""
+    if is_interrupt(problem):
+        return KeyboardInterrupt()
+    what = ": ".join(part for part in (type(problem).__name__, str(problem)) if part)
+    places = [
+        f"{frame.f_code.co_filename}, line {line}"
+        for frame, line in traceback.walk_tb(problem.__traceback__)
+        if Path(frame.f_code.co_filename).parent == checks
+    ]
+    where = places[-1] if places else str(checks)
+    return CourseError(f"The checks cannot be collected: {what} ({where}). Mend that file and run `autograder verify`.")
 
 
 def collect(assignment: Assignment) -> Sequence[Rule]:

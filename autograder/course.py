@@ -6,6 +6,7 @@ checks and recordings, wherever that folder lies. A `Source` is the instructor's
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ from autograder.settings import (
     Settings,
     WrongSetting,
     fault_of_code,
+    not_python,
     read_each,
     read_settings,
     table_of,
@@ -356,9 +358,14 @@ class Source:
 
     @cached_property
     def stand_ins(self) -> str:
-        """Source of the library-built pieces, "" where the assignment has none."""
+        """Source of the library-built pieces, "" where the assignment has none. Raises `CourseError`."""
         path = self.assignment.folder / "standins.py"
-        return read_text(path) if path.exists() else ""
+        text = read_text(path) if path.exists() else ""
+        try:
+            ast.parse(text)
+        except (SyntaxError, ValueError) as problem:
+            raise CourseError(f"{path} cannot be used: {not_python(problem)}. Mend it and try again.") from problem
+        return text
 
     @cached_property
     def wrong(self) -> Sequence[Variant]:

@@ -7,11 +7,43 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 
-STOPPED = "autograder: stopped. What is written so far is whole; `grade --resume` goes on from there."
+STOPPED = "autograder: stopped."
+GRADE_STOPPED = f"{STOPPED} What is written so far is whole; `grade --resume` goes on from there."
+RELEASE_STOPPED = f"{STOPPED} Nobody's files are lost; run `autograder release` again to bring the rest up to date."
 INTERRUPTED = 130  # exit code, as shells have it
+_when_stopped: list[Callable[[], object]] = []
+
+
+class StoppedIn(KeyboardInterrupt):
+    """Ctrl-C, or a notebook's stop button, in somebody's code. The message is a sentence that says where."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+def stopped(arguments: Sequence[str]) -> str:
+    """What is said where Ctrl-C ends a command. arguments: those of the command line."""
+    command = next((one for one in arguments if not one.startswith("-")), "")
+    if command == "release":
+        return RELEASE_STOPPED
+    writes = not any(one.partition("=")[0] == "--only" for one in arguments)
+    return GRADE_STOPPED if command == "grade" and writes else STOPPED
+
+
+@contextlib.contextmanager
+def when_stopped(action: Callable[[], object]) -> Iterator[None]:
+    """Do this where Ctrl-C ends what is within, also inside an import."""
+    _when_stopped.append(action)
+    try:
+        yield
+    except KeyboardInterrupt:
+        action()
+        raise
+    finally:
+        _when_stopped.remove(action)
 
 
 def handle_interrupts() -> None:
@@ -75,5 +107,8 @@ def _interrupted(_number: int, frame: FrameType | None) -> None:
 def _end() -> None:
     processes = sys.modules.get("multiprocessing.process")
     if processes is None or processes.parent_process() is None:  # of a run's processes one speaks
-        os.write(2, f"{STOPPED}\n".encode())
+        for action in _when_stopped:
+            with contextlib.suppress(Exception):
+                action()
+        os.write(2, f"{stopped(sys.argv[1:])}\n".encode())
     os._exit(INTERRUPTED)

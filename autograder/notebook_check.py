@@ -8,7 +8,7 @@ import os
 import sys
 import types
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from autograder.checking import Rule
 from autograder.comparing import equal_replies
 from autograder.course import SETTINGS, Assignment, CourseError
 from autograder.grading.judging import Evidence, block_dependents, judge_exercise
+from autograder.interrupting import StoppedIn
 from autograder.language import _
 from autograder.observations import Problem, Reply
 from autograder.pages.panel import panel_html, panel_text
@@ -191,10 +192,12 @@ def try_exercises(
     problems: Mapping[str, Problem] | None = None,
     *,
     trace: bool = False,
+    tell: Callable[[str], object] = lambda exercise: None,
 ) -> Checked:
     """Observe and judge the answers in `names` on the recorded inputs. Raises `CourseError` and `CheckError`.
 
-    trace: follow the inputs through the answer as well.
+    trace: follow the inputs through the answer as well. tell: hears which exercise is observed next. Where Ctrl-C or a
+    notebook's stop button ends an answer, `StoppedIn` says which.
     """
     assignment, rules, recording, functions = load(assignment)
     if exercise is not None and exercise not in assignment.by_name:
@@ -220,12 +223,13 @@ def try_exercises(
     ):
         warnings.simplefilter("ignore")
         for position in recording.positions(wanted):
-            replies[position] = probes.observe(functions, names, plan[position])
-        way = (
-            _trace(assignment, recording, functions, names, exercise, replies)
-            if trace and exercise and not note
-            else None
-        )
+            tell(plan[position].exercise)
+            with _told_where_stopped(plan[position].exercise, names):
+                replies[position] = probes.observe(functions, names, plan[position])
+        way = None
+        if trace and exercise and not note:
+            with _told_where_stopped(exercise, names):
+                way = _trace(assignment, recording, functions, names, exercise, replies)
     evidence = Evidence(
         replies=recording.by_check(replies),
         defined=_defined(names),
@@ -241,6 +245,26 @@ def try_exercises(
     results = block_dependents(assignment, results)
     shown = list(results.values()) if exercise is None else [results[exercise]]
     return Checked(assignment, shown, exercise is None, way, note)
+
+
+@contextlib.contextmanager
+def _told_where_stopped(exercise: str, names: Mapping[str, Any]) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt as problem:
+        what = _("the check of {exercise}").format(exercise=exercise)
+        raise StoppedIn(where_stopped(what, probes.problem_of(problem, names))) from None
+
+
+def where_stopped(what: str, problem: Problem) -> str:
+    """The sentence on what was stopped, and in which line of the learner's own. what: as a sentence goes on."""
+    if not problem.lines:
+        return _("Stopped in {what}, outside your own code.").format(what=what)
+    line = problem.lines[-1]
+    return _(
+        "Stopped in {what}, at your line {number}, `{text}`. If it was not just slow, look there, and in the lines "
+        "around it, for a loop that never ends."
+    ).format(what=what, number=line.number, text=line.text.strip())
 
 
 def _no_trace(assignment: Assignment, exercise: str | None) -> str:

@@ -49,7 +49,7 @@ def load_probes(source: str | Path) -> dict[str, Probe]:
         try:
             return probes_in(source.read_text(encoding="utf-8"), str(source))
         except (OSError, UnicodeDecodeError) as problem:
-            raise BadProbes(f"The probes cannot be read: {problem}") from problem
+            raise BadProbes(f"The probes cannot be read: {problem}.") from problem
     return probes_in(source, "<probes>")
 
 
@@ -60,8 +60,8 @@ def probes_in(text: str, filename: str) -> dict[str, Probe]:
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     try:
         exec(compile(text, filename, "exec"), module.__dict__)
-    except Exception as problem:
-        raise BadProbes(f"The probes of {filename} raise {type(problem).__name__}: {problem}") from problem
+    except (Exception, SystemExit) as problem:
+        raise BadProbes(f"The probes of {filename} raise {type(problem).__name__}: {problem}.") from problem
     return {
         name: value
         for name, value in vars(module).items()

@@ -5,7 +5,11 @@
                     →  dist/NAME.zip       the same with the engine's wheel and START-HERE.md
 
 The same source gives the same bytes: cell ids are fixed, nothing holds a time, and a recording whose numbers are those
-of the released one within the tolerance keeps the released file.
+of a released one within the tolerance keeps the released file. Another machine computes other last digits; so what
+leaves `exercises/` is kept in `build/recordings/NAME`, for the release that wants it back.
+
+What people made is never lost. `exercises/NAME.sha256` says which files release wrote, and how it left them. Files that
+are not among them stay, and one that somebody changed is put aside, into `build/set-aside/NAME`, before it is replaced.
 
 Imports torch only where something is recorded: every command of nbgrader's loads this file.
 """
@@ -13,10 +17,11 @@ Imports torch only where something is recorded: every command of nbgrader's load
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,23 +33,40 @@ from autograder.notebooks import Cell
 # Files of the engine that decide what a recording holds.
 _RECORDED_BY = ("checking.py", "recordings.py", "wire.py", "probes.py", "tracing.py", "routes.py")
 _LEFT_OUT = ("__pycache__", ".pyc", ".ipynb_checkpoints")
+RECORDINGS = "recordings"
 
 
 @dataclass(frozen=True)
 class ReleaseReport:
-    """What one release wrote. changed: files of `folder`, relative to it, that are new, gone or different."""
+    """What one release wrote.
+
+    changed: files of `folder`, relative to it, that are new, gone or different. foreign: files there that release did
+    not write, which stay. aside: by the name of a file that somebody changed since the last release, where it lies now.
+    """
 
     name: str
     folder: Path
     bundle: Path
     changed: Sequence[str]
+    foreign: Sequence[str] = ()
+    aside: Mapping[str, Path] = field(default_factory=dict)
 
     @property
     def sentence(self) -> str:
         """For the instructor."""
-        changes = f"{len(self.changed)} files changed" if self.changed else "nothing changed"
+        count = len(self.changed)
+        changes = f"was brought up to date: {count} file{'' if count == 1 else 's'} changed"
         size = self.bundle.stat().st_size / 1000
-        return f"{self.name}: {self.folder} is up to date ({changes}); {self.bundle} has {size:,.0f} kB."
+        said = [
+            f"{self.name}: {self.folder} {changes if count else 'is up to date: nothing changed'}; {self.bundle} has "
+            f"{size:,.0f} kB."
+        ]
+        if self.foreign:
+            said.append(f"What is not part of the release stays where it is: {', '.join(self.foreign)}.")
+        if self.aside:
+            moved = ", ".join(f"{name} is now {path}" for name, path in self.aside.items())
+            said.append(f"What was changed there since the last release was put aside: {moved}.")
+        return " ".join(said)
 
 
 def release(course: Course, name: str | None = None) -> ReleaseReport:
@@ -59,11 +81,11 @@ def release(course: Course, name: str | None = None) -> ReleaseReport:
         found = leaks.find([folder, zipped], leaks.secrets(source))
         if found:
             raise CourseError("Nothing was released:\n" + "\n".join(map(str, found)))
-        changed = mirror(folder, course.released / name)
+        written = _publish(folder, course.released / name, course.root / "build")
         bundle = course.root / "dist" / f"{name}.zip"
         bundle.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(zipped, bundle)
-    return ReleaseReport(name, course.released / name, bundle, changed)
+    return replace(written, bundle=bundle)
 
 
 # -- nbgrader's source folder -----------------------------------------------------------------------------------------
@@ -84,14 +106,14 @@ def refresh_source(course: Course, source: Source) -> Path:
     with tempfile.TemporaryDirectory(prefix="source-") as temporary:
         new = Path(temporary) / source.assignment.name
         new.mkdir()
-        _write_source(source, new, released=course.released / source.assignment.name)
+        _write_source(source, new, _earlier_recordings(course, source.assignment.name))
         mirror(new, folder)
     stamp.write_text(made_from, encoding="utf-8")
     return folder
 
 
 def fingerprint(source: Source) -> str:
-    """Digest of all that the learner's side is made from."""
+    """Digest of all that the learner's side is made from. Raises `CourseError` where something of it is missing."""
     folder = source.assignment.folder
     paths = [
         source.notebook,
@@ -104,11 +126,19 @@ def fingerprint(source: Source) -> str:
     digest = hashlib.sha256()
     for path in paths:
         digest.update(f"{path.name}\0".encode())
-        digest.update(path.read_bytes())
+        try:
+            digest.update(path.read_bytes())
+        except OSError as problem:
+            raise CourseError(f"{path} cannot be read: {problem.strerror}. Every release is made from it.") from problem
     return digest.hexdigest()
 
 
-def _write_source(source: Source, folder: Path, released: Path) -> None:
+def _earlier_recordings(course: Course, name: str) -> list[Path]:
+    """Folders with recordings as they were released: now, and before."""
+    return [course.released / name / RECORDINGS, *sorted((course.root / "build" / RECORDINGS / name).glob("*"))]
+
+
+def _write_source(source: Source, folder: Path, earlier: Sequence[Path]) -> None:
     import nbformat
 
     from autograder import recordings
@@ -124,11 +154,12 @@ def _write_source(source: Source, folder: Path, released: Path) -> None:
         copy = folder / "checks" / path.relative_to(assignment.checks)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
-    recordings.save(record_release(source), folder / "recordings", {})
-    for path in _files(folder / "recordings"):
-        before = released / "recordings" / path.name
-        if before.is_file() and _same_recording(path, before):
-            shutil.copyfile(before, path)
+    recordings.save(record_release(source), folder / RECORDINGS, {})
+    for path in _files(folder / RECORDINGS):
+        for before in (other / path.name for other in earlier):
+            if before.is_file() and _same_recording(path, before):
+                shutil.copyfile(before, path)
+                break
 
 
 def _solved_notebook(source: Source) -> Any:
@@ -156,13 +187,16 @@ def _files(folder: Path) -> list[Path]:
     )
 
 
-def mirror(new: Path, folder: Path) -> list[str]:
-    """Make `folder` hold what `new` holds, touching only what differs. Returns the names of what was touched."""
+def mirror(new: Path, folder: Path, keep: Collection[str] = ()) -> list[str]:
+    """Make `folder` hold what `new` holds, touching only what differs. Returns the names of what was touched.
+
+    keep: names of files in `folder` that stay though `new` lacks them.
+    """
     wanted = {path.relative_to(new): path for path in _files(new)}
     present = {path.relative_to(folder): path for path in _files(folder)} if folder.is_dir() else {}
     changed = []
     for name, path in present.items():
-        if name not in wanted:
+        if name not in wanted and name.as_posix() not in keep:
             path.unlink()
             changed.append(name.as_posix())
     for name, path in wanted.items():
@@ -174,6 +208,69 @@ def mirror(new: Path, folder: Path) -> list[str]:
             target.write_bytes(data)
             changed.append(name.as_posix())
     return sorted(changed)
+
+
+# -- what release wrote, and what it did not --------------------------------------------------------------------------
+
+
+def _publish(new: Path, folder: Path, build: Path) -> ReleaseReport:
+    """Make `folder` hold what `new` holds, and lose nothing that somebody made there."""
+    name = folder.name
+    wanted = {path.relative_to(new).as_posix(): path for path in _files(new)}
+    present = {path.relative_to(folder).as_posix(): path for path in _files(folder)} if folder.is_dir() else {}
+    written = _digests_written(folder)
+    aside = {}
+    foreign = [one for one in present if one not in wanted and one not in written]
+    for one, path in present.items():
+        if one in foreign or (one in wanted and path.read_bytes() == wanted[one].read_bytes()):
+            continue  # it stays as it is
+        if _digest(path) != written.get(one):
+            aside[one] = _copied_aside(path, build / "set-aside" / name / one)
+        elif path.parent == folder / RECORDINGS:
+            kept = build / RECORDINGS / name / _digest(path)[:8] / path.name
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, kept)
+    changed = mirror(new, folder, keep=foreign)
+    _written(folder).write_text(_sums(new), encoding="utf-8", newline="\n")
+    return ReleaseReport(name, folder, folder, changed, foreign, aside)
+
+
+def _written(folder: Path) -> Path:
+    """The list of what the last release wrote into a folder, beside it, as `sha256sum` writes it."""
+    return folder.with_name(f"{folder.name}.sha256")
+
+
+def _digests_written(folder: Path) -> dict[str, str]:
+    """Digests of the files that the last release wrote into a folder, by name; none where nobody knows."""
+    pairs = [line.partition("  ") for line in _read(_written(folder)).splitlines()]
+    return {name.removeprefix(f"{folder.name}/"): digest for digest, _, name in pairs}
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _sums(folder: Path) -> str:
+    lines = [f"{_digest(path)}  {folder.name}/{path.relative_to(folder).as_posix()}\n" for path in _files(folder)]
+    return "".join(lines)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _copied_aside(path: Path, place: Path) -> Path:
+    """Copy a file to this place, or, where another file lies there, to the next free name beside it."""
+    free, number = place, 1
+    while os.path.lexists(free) and not (free.is_file() and free.read_bytes() == path.read_bytes()):
+        number += 1
+        free = place.with_name(f"{place.stem}-{number}{place.suffix}")
+    free.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(path, free)
+    return free
 
 
 # -- stubs, by nbgrader's own generator -------------------------------------------------------------------------------
@@ -253,6 +350,8 @@ def _differences(course: Course, source: Source) -> Iterator[str]:
                 yield f"{released / path} is not part of the release."
             elif wanted[path].read_bytes() != present[path].read_bytes():
                 yield f"{released / path} is not what the source gives: run `autograder release`."
+        if _read(_written(released)) != _sums(folder):
+            yield f"{_written(released)} does not list what the source gives: run `autograder release`."
 
 
 def released_assignment(course: Course, name: str) -> Assignment:

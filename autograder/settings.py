@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 MOST_POINTS = 10_000
+FEWEST_SECONDS, MOST_SECONDS = 0.1, 24 * 60 * 60
+MOST_MEGABYTES = 1 << 20  # a terabyte
 LONGEST_QUOTE = 60  # characters of a wrong value that are said
 
 
@@ -92,8 +94,18 @@ TEXTS = Kind('a list of texts, such as ["one", "two"]', lambda value: _lists(TEX
 NAMES = Kind('a list of names, such as ["one", "two"]', lambda value: _lists(TEXT, value))
 SOME_NAMES = Kind("a list with one name or more", lambda value: _lists(NAME, value) and bool(value))
 POINTS = Kind(f"a number above 0, at most {MOST_POINTS}, with two decimals at most", are_points)
-ABOVE_ZERO = Kind("a number above 0", lambda value: _number(value) and value > 0)
-WHOLE = Kind("a whole number of 1 or more", lambda value: _number(value) and isinstance(value, int) and value > 0)
+SECONDS = Kind(
+    f"a number of seconds from {FEWEST_SECONDS:g} to {MOST_SECONDS} (a day)",
+    lambda value: _number(value) and FEWEST_SECONDS <= value <= MOST_SECONDS,
+)
+WHOLE_SECONDS = Kind(
+    f"a whole number of seconds from 1 to {MOST_SECONDS} (a day)",
+    lambda value: _number(value) and isinstance(value, int) and 1 <= value <= MOST_SECONDS,
+)
+MEGABYTES = Kind(
+    f"a whole number of megabytes from 1 to {MOST_MEGABYTES}",
+    lambda value: _number(value) and isinstance(value, int) and 1 <= value <= MOST_MEGABYTES,
+)
 MINUTES = Kind("a whole number of minutes", lambda value: _number(value) and isinstance(value, int) and value >= 0)
 YES_OR_NO = Kind("true or false", lambda value: isinstance(value, bool))
 TABLE = Kind("a table", lambda value: isinstance(value, dict))
@@ -116,8 +128,7 @@ def fault_of_code(code: str) -> str:
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError) as problem:
-        line = f" (line {problem.lineno})" if isinstance(problem, SyntaxError) else ""
-        return f"it is no Python: {problem.msg if isinstance(problem, SyntaxError) else problem}{line}"
+        return not_python(problem)
     for node in tree.body:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):
@@ -126,6 +137,13 @@ def fault_of_code(code: str) -> str:
             if not _is_there(name.partition(".")[0]):
                 return f"it imports {name}, which is not installed here"
     return ""
+
+
+def not_python(problem: SyntaxError | ValueError) -> str:
+    """Why code cannot be parsed, as the end of a sentence."""
+    if not isinstance(problem, SyntaxError):
+        return f"it is no Python: {problem}"
+    return f"it is no Python: {problem.msg}" + (f" (line {problem.lineno})" if problem.lineno else "")
 
 
 def _is_there(module: str) -> bool:

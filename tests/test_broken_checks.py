@@ -97,6 +97,37 @@ def test_so_it_is_by_verify_and_by_two_workers_of_whom_one_speaks(
     assert said.startswith("autograder: ") and says in said and said.count("\n") == 1, said
 
 
+SETTINGS = "solutions/smoothing/assignment.toml"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "says"),
+    [
+        (PROBES, "def average", "def average(:", "probes.py raise SyntaxError: "),
+        (PROBES, "def average", 'raise ValueError("boom")\ndef average', "probes.py raise ValueError: boom. Mend "),
+        (PROBES, "def average", "raise SystemExit(3)\ndef average", "probes.py raise SystemExit: 3. Mend "),
+        (PROBES, "", None, "The probes cannot be read: "),
+        (SETTINGS, "import torch\n", "import torch\n1 / 0\n", "namespace in "),
+        ("solutions/smoothing/standins.py", "", "def (:\n", "standins.py cannot be used: it is no Python: "),
+        ("solutions/smoothing/smoothing.py", "", None, "smoothing.py cannot be read: No such file or directory. "),
+        (CHECK, "", "import sys\nsys.exit(3)\n", "The checks cannot be collected: SystemExit: 3 ("),
+        (CHECK, "", "raise KeyboardInterrupt\n", "The checks cannot be collected: KeyboardInterrupt ("),
+    ],
+)  # fmt: skip
+def test_what_makes_a_release_impossible_is_one_sentence(
+    course: Course, file: str, old: str, new: str | None, says: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    if new is None:
+        (course.root / file).unlink()
+    else:
+        edited(course, file, old, new)
+    assert cli.main(["release"]) == cli.WRONG_USAGE
+    error = capfd.readouterr().err
+    assert error.startswith("autograder: ") and says in error and error.count("\n") == 1, error
+    if file == CHECK:
+        assert f"{Path(CHECK).name}, line " in error
+
+
 ODD_ANSWER = "def moving_average(x, window):\n    return x[..., :0]\n"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from autograder import cli
+from autograder.course import Course
 
 
 @pytest.mark.parametrize(
@@ -24,6 +25,7 @@ from autograder import cli
         ("grade x --output", "autograder grade: Argument --output: expected one argument."),
         ("grade x --jobs two", "autograder grade: Argument --jobs: expected a whole number of 1 or more, got two."),
         ("grade x --seed -3", "autograder grade: Argument --seed: expected"),
+        ("check", "autograder check: The following arguments are required: NOTEBOOK. `"),
         ("verify -q", "autograder verify: There is no option -q."),
     ],
 )
@@ -40,3 +42,16 @@ def test_a_beginning_of_an_option_is_enough(capsys: Any) -> None:
     with pytest.raises(SystemExit):
         cli.main(["grade", "--outp", "here"])
     assert "required: PATH" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("call", [["grade", ""], ["grade", "x", "--output", ""], ["grade", "x", "--output", " "]])
+def test_an_empty_name_is_none(call: list[str], capsys: Any) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(call)
+    assert "expected the name of a file or folder, got an empty one" in capsys.readouterr().err
+
+
+def test_a_notebook_that_is_not_there_is_named(course: Course, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.chdir(course.root)
+    assert cli.main(["check", "nowhere.ipynb"]) == cli.WRONG_USAGE
+    assert capsys.readouterr().err == "autograder: nowhere.ipynb: The file does not exist.\n"

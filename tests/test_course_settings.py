@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -58,6 +59,11 @@ POINTS = "points must be a number above 0, at most 10000, with two decimals at m
         ("import torch\n", "from . import x\n", "namespace cannot be run: it imports ., which is not installed here."),
         ("[chapters]", "[grading]\nlimits = 3\n[chapters]", "[grading]: limits must be a table; it is 3."),
         ("[chapters]", "[grading.limits]\ncpu_seconds = 0.5\n[chapters]", "[grading.limits]: cpu_seconds must be"),
+        ("[chapters]", "[grading.limits]\nwall_seconds = 1e300\n[chapters]", "from 0.1 to 86400 (a day); it is 1e+300"),
+        ("[chapters]", "[grading.limits]\nstep_seconds = 1e300\n[chapters]", "from 0.1 to 86400 (a day); it is 1e+300"),
+        ("[chapters]", "[grading.limits]\nstep_seconds = 1e-9\n[chapters]", "step_seconds must be a number of seconds"),
+        ("[chapters]", "[grading.limits]\ncpu_seconds = 86401\n[chapters]", "cpu_seconds must be a whole number of"),
+        ("[chapters]", "[grading.limits]\nmemory_mb = 99999999\n[chapters]", "memory_mb must be a whole number of"),
         ("[chapters]", "[grading.points]\nmoving_average = nan\n[chapters]", "[grading.points]: moving_average"),
         ("[chapters]", '[trace.moving_average]\nchecks = "one"\n[chapters]', "[trace.moving_average]: checks must be"),
         ("[[exercise]]", "[[exercises]]", "exercises is no setting; did you mean exercise?"),
@@ -122,3 +128,22 @@ def test_a_check_worth_nonsense_is_refused(course: Course, points: str) -> None:
     source = edited(course, "points=3", f"points={points}", "checks/test_moving_average.py").source()
     with pytest.raises(CourseError, match=r"is worth .* points; expected 0 or more"):
         collecting.collect(source.assignment)
+
+
+def test_an_exercise_without_checks_is_told_what_to_write(course: Course) -> None:
+    (course.root / "solutions" / NAME / "checks" / "test_moving_average.py").unlink()
+    with pytest.raises(
+        CourseError, match=r"moving_average has no check: expected checks/test_moving_average\.py"
+    ) as told:
+        collecting.collect(course.source().assignment)
+    assert "points = 0" not in str(told.value)
+
+
+def test_points_that_no_exercise_may_have_are_not_advised(course: Course) -> None:
+    path = course.root / "solutions" / NAME / "checks" / "test_moving_average.py"
+    path.write_text(re.sub(r"points=\d+", "points=0", path.read_text(encoding="utf-8")), encoding="utf-8")
+    with pytest.raises(CourseError) as told:
+        collecting.collect(course.source().assignment)
+    assert "points = 0" not in str(told.value) and str(told.value).endswith(
+        "gives the exercise 6. Change the checks' points in test_moving_average.py."
+    )

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +20,11 @@ import nbclient
 import nbformat
 import pytest
 
-from autograder import cli, solved
+from autograder import cli, notebook_file, solved
 from autograder.course import Assignment, Course
 from autograder.grading import judging
 from autograder.grading.submission import Grader
+from autograder.interrupting import INTERRUPTED, handle_interrupts
 from autograder.notebook_check import CheckError, find_assignment, try_exercises
 
 NAME = "multi_head_attention"
@@ -208,3 +215,70 @@ def test_the_command_names_the_line_that_stopped_a_cell(
     path = write(folder, notebook_with({"split_heads": "heads = 8\nwidth = heads / 0\n"}))
     assert cli.main(["check", str(path), "split_heads"]) == 1
     assert "ZeroDivisionError in your line 2, `width = heads / 0`" in " ".join(capsys.readouterr().out.split())
+
+
+ENDLESS = "def split_heads(x, h):\n    while True:\n        x = x + 1\n"
+
+
+@contextlib.contextmanager
+def with_ctrl_c() -> Iterator[None]:
+    """Ctrl-C as the command has it."""
+    before = signal.getsignal(signal.SIGINT)
+    handle_interrupts()
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def press() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+class Pressed(io.StringIO):
+    """What is said; once these words are, Ctrl-C is pressed."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self._words = words
+
+    def write(self, text: str) -> int:
+        if self._words in text:
+            press()
+        return super().write(text)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nobody can be sent a Ctrl-C there")
+@pytest.mark.parametrize(
+    ("answer", "what"),
+    [
+        (ENDLESS, "the check of split_heads"),
+        (f"{ENDLESS}split_heads(torch.ones(1), 1)\n", "code cell 8, the answer of split_heads"),
+    ],
+)
+def test_a_loop_without_end_is_named_and_when_it_is_stopped_with_its_line(
+    folder: Path, notebook_with: Any, answer: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(folder, notebook_with({"split_heads": answer}))
+    error = Pressed(f"this still runs: {what}")
+    monkeypatch.setattr(notebook_file, "LONG", 0.5)
+    monkeypatch.setattr(sys, "stderr", error)
+    with with_ctrl_c():
+        assert cli.main(["check", str(path), "split_heads"]) == INTERRUPTED
+    said = error.getvalue()
+    assert f"autograder: after 0.5 seconds this still runs: {what}. Ctrl-C stops it.\n" in said
+    assert re.search(rf"autograder: Stopped in {what}, at your line [23], `(while True:|x = x \+ 1)`\. If it was", said)
+    assert said.endswith("a loop that never ends.\n") and "Traceback" not in said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nobody can be sent a Ctrl-C there")
+def test_a_notebooks_stop_button_is_told_with_exercise_and_line(released: Path) -> None:
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(ENDLESS, "<cell>", "exec"), names)
+    try_exercises(Assignment.read(released), {}, "split_heads")  # what is read once is read
+    timer = threading.Timer(1, press)
+    timer.start()
+    with with_ctrl_c(), pytest.raises(KeyboardInterrupt) as stopped:
+        try_exercises(Assignment.read(released), names, "split_heads")
+    (shown,) = stopped.value._render_traceback_()  # as IPython asks
+    assert shown.startswith("Stopped in the check of split_heads, at your line ")

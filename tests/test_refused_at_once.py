@@ -40,6 +40,13 @@ def test_an_output_that_is_no_folder(root: Path, output: str, capsys: pytest.Cap
     assert (root / "file").read_text(encoding="utf-8") == "kept"
 
 
+@pytest.mark.parametrize("output", ["solutions", "exercises/new", "book", "autograder", ".", "grades/..", "/"])
+def test_an_output_among_the_courses_own_files(root: Path, output: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--output must be a folder for results alone; " in refusal(capsys, output=output)
+    (root / "link").symlink_to(root / "solutions")
+    assert "lies in the course's own folder solutions" in refusal(capsys, output="link/new")
+
+
 def test_a_gradebook_that_is_a_folder(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (root / "gradebook.db").mkdir()
     assert "gradebook.db must be a file, and is none" in refusal(capsys, "--gradebook")

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
+import shutil
+import subprocess
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from course_copies import build_root, copy_course
+import torch
+from course_copies import ROOT, build_root, copy_course
 
-from autograder import bundle, recordings, release
+from autograder import bundle, recordings, release, wire
 from autograder.collecting import collect
 from autograder.course import Assignment, Course, CourseError, Source, Trace
 
@@ -140,6 +145,95 @@ def test_the_first_page_tells_the_command_and_what_can_be_traced(source: Source)
     last = assignment.exercises[-1].name
     start = bundle.start_here(replace(assignment, traces={last: Trace(("any",), {}, (), {})}))
     assert f".venv\\Scripts\\{command}{last}\n" in start and f"These exercises can be traced: `{last}`." in start
+
+
+NOTEBOOK = "smoothing.ipynb"
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_what_somebody_made_in_the_released_folder_is_never_lost(
+    released: Course, tmp_path: Path, listed: bool
+) -> None:
+    course = copy_course(tmp_path, released.root)
+    folder = course.released / "smoothing"
+    if not listed:  # released by another version, or the list is lost
+        (course.released / "smoothing.sha256").unlink()
+    written = content(folder)
+    (folder / NOTEBOOK).write_text("answers", encoding="utf-8")
+    (folder / "mine" / "students").mkdir(parents=True)
+    (folder / "mine" / "students" / "ada.json").write_text("8", encoding="utf-8")
+    report = release.release(course)
+    aside = course.root / "build" / "set-aside" / "smoothing"
+    assert (aside / NOTEBOOK).read_text(encoding="utf-8") == "answers"
+    assert content(folder) == {**written, "mine/students/ada.json": b"8"}
+    assert "was brought up to date: 1 file changed; " in report.sentence
+    assert "What is not part of the release stays where it is: mine/students/ada.json." in report.sentence
+    assert f"{NOTEBOOK} is now {aside / NOTEBOOK}." in report.sentence
+    assert "ada.json is not part of the release" in "\n".join(release.differences(course, course.source()))
+    (folder / NOTEBOOK).write_text("other answers", encoding="utf-8")
+    release.release(course)
+    assert {one.read_text(encoding="utf-8") for one in aside.iterdir()} == {"answers", "other answers"}
+
+
+def test_what_release_wrote_itself_is_replaced_without_a_word(released: Course, tmp_path: Path) -> None:
+    course = copy_course(tmp_path, released.root)
+    probes = course.root / "solutions" / "smoothing" / "checks" / "probes.py"
+    probes.write_text(probes.read_text(encoding="utf-8") + "\n# more\n", encoding="utf-8")
+    extra = probes.with_name("helper.py")
+    extra.write_text("", encoding="utf-8")
+    assert release.release(Course(course.root)).changed == ["checks/helper.py", "checks/probes.py"]
+    extra.unlink()
+    report = release.release(Course(course.root))
+    assert report.changed == ["checks/helper.py"] and not report.foreign and not report.aside
+    assert not (course.root / "build" / "set-aside").exists()
+
+
+def test_an_exercise_that_was_left_out_and_taken_back_is_released_as_before(released: Course, tmp_path: Path) -> None:
+    course = copy_course(tmp_path, released.root)
+    folder = course.released / "smoothing"
+    path = folder / "recordings" / "Standardize.recording"
+    recording: Any = wire.decode(path.read_bytes())
+    _nudge(recording["replies"])  # as another machine has it in the last digit
+    path.write_bytes(wire.encode(recording))
+    (course.released / "smoothing.sha256").write_text(release._sums(folder), encoding="utf-8")
+    before = content(course.released)
+    settings = course.root / "solutions" / "smoothing" / "assignment.toml"
+    text = settings.read_text(encoding="utf-8")
+    settings.write_text(text.replace("[chapters]", '[grading]\nleave_out = ["Standardize"]\n[chapters]'), "utf-8")
+    release.release(Course(course.root))
+    assert not path.exists()
+    settings.write_text(text, encoding="utf-8")
+    report = release.release(Course(course.root))
+    assert content(course.released) == before and not report.aside
+
+
+def _nudge(value: Any) -> None:
+    for one in value.values() if isinstance(value, dict) else value:
+        if isinstance(one, torch.Tensor) and one.is_floating_point():
+            one.copy_(torch.nextafter(one, torch.full_like(one, math.inf)))
+        elif isinstance(one, (dict, list)):
+            _nudge(one)
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
+def test_make_lab_opens_a_copy_that_no_later_step_touches(tmp_path: Path) -> None:
+    shutil.copyfile(ROOT / "Makefile", tmp_path / "Makefile")
+    for name in ("requirements.txt", "pyproject.toml", "exercises/multi_head_attention/multi_head_attention.ipynb"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("", encoding="utf-8")
+    tools = tmp_path / ".venv" / "bin"
+    tools.mkdir(parents=True)
+    (tools / "jupyter").write_text('#!/bin/sh\npwd; echo answers >> "$2"\n', encoding="utf-8")
+    (tools / "jupyter").chmod(0o755)
+    (tmp_path / ".venv" / "ready").touch()
+    for times in (1, 2):
+        done = subprocess.run(["make", "lab"], cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert "build/lab/multi_head_attention\n" in done.stdout
+        copy = tmp_path / "build" / "lab" / "multi_head_attention" / "multi_head_attention.ipynb"
+        assert copy.read_text(encoding="utf-8") == "answers\n" * times
+    (tmp_path / "build" / "source").mkdir()
+    subprocess.run(["make", "clean"], cwd=tmp_path, capture_output=True, check=True)
+    assert copy.exists() and not (tmp_path / "build" / "source").exists()
 
 
 def test_the_committed_exercises_are_what_the_source_gives(course: Course, source: Source) -> None:

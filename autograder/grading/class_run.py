@@ -26,7 +26,7 @@ from autograder.grading.finding import Found
 from autograder.grading.likeness import flag_equal
 from autograder.grading.submission import Grader, grading_session
 from autograder.grading.writing import clear_leftovers, file_name, read_result, write_csv, write_result, write_whole
-from autograder.interrupting import handle_interrupts, interrupts_held, let_interrupts_through
+from autograder.interrupting import handle_interrupts, interrupts_held, let_interrupts_through, when_stopped
 from autograder.notebooks import Cell, Unreadable, read, read_file
 from autograder.results import SubmissionResult
 from autograder.sandbox import SandboxError
@@ -157,7 +157,8 @@ def grade_class(
         (settings.output / "students").mkdir(parents=True, exist_ok=True)
         with alone_in(settings.output):
             clear_leftovers(settings.output)
-            _grade_into(found, settings, course, assignment, tell, resume)
+            with when_stopped(lambda: _note_stopped(settings)):
+                _grade_into(found, settings, course, assignment, tell, resume)
     except ExportError as problem:
         raise RunFailed(str(problem)) from None
     except OSError as problem:
@@ -219,6 +220,12 @@ def _note_run(settings: Settings) -> None:
     """Write down what the folder's results belong to. Not before grading can begin: what cannot changes nothing."""
     text = json.dumps({"assignment": settings.assignment, "seed": settings.seed}, indent=1) + "\n"
     write_whole(settings.output / RUN, text)
+
+
+def _note_stopped(settings: Settings) -> None:
+    """A run that is stopped before its first result can be resumed too: with the seed that it was given."""
+    if read_seed(settings.output) is None:
+        _note_run(settings)
 
 
 def others_in(found: Sequence[Found], settings: Settings) -> list[str]:

@@ -15,7 +15,7 @@ import torch
 
 from autograder import collecting, notebooks, recordings, solved
 from autograder.checking import Rule
-from autograder.course import CourseError, Source, Variant
+from autograder.course import SETTINGS, CourseError, Source, Variant
 from autograder.grading.basis import bases, stale_exercises
 from autograder.grading.judging import Evidence, judge_exercise, near_names, without_points
 from autograder.grading.sharing import Shared
@@ -23,11 +23,11 @@ from autograder.grading.standing_in import source_for
 from autograder.language import _
 from autograder.notebooks import Cell, Submission, Unreadable
 from autograder.observations import Death, Job, Limits, Outcome, Problem, Reply, Request
-from autograder.probes import BadProbes, load_probes
+from autograder.probes import COURSE, BadProbes, load_probes
 from autograder.recordings import Recording, WrongReplies
 from autograder.results import ExerciseResult, SubmissionResult, total
 from autograder.routes import gather, trace_request
-from autograder.sandbox import Sandbox, StandInsFailed, open_sandbox
+from autograder.sandbox import NoIsolation, Sandbox, SandboxError, StandInsFailed, open_sandbox
 
 RELEASE_SEED = 2017
 
@@ -463,15 +463,41 @@ def _names_of_probes(path: Path) -> Collection[str] | None:
 
 @contextmanager
 def open_for(source: Source, *, unsandboxed: bool, gpu: Limits | None = None) -> Iterator[Sandbox]:
-    """The sandbox for an assignment's probes and namespace. gpu: with the GPUs in reach, and these limits instead."""
-    with open_sandbox(
-        source.assignment.probes,
-        limits=gpu or source.assignment.choices.child_limits(),
-        unsandboxed=unsandboxed,
-        namespace_code=source.assignment.namespace,
-        gpu=gpu is not None,
-    ) as sandbox:
+    """The sandbox for an assignment's probes and namespace. gpu: with the GPUs in reach, and these limits instead.
+
+    Raises `CourseError` where the course's own code is why it does not start.
+    """
+    try:
+        sandbox = open_sandbox(
+            source.assignment.probes,
+            limits=gpu or source.assignment.choices.child_limits(),
+            unsandboxed=unsandboxed,
+            namespace_code=source.assignment.namespace,
+            gpu=gpu is not None,
+        )
+    except SandboxError as problem:
+        fault = _fault_beside_an_answer(source)
+        if fault:
+            raise CourseError(fault) from problem
+        raise
+    with sandbox:
         yield sandbox
+
+
+def _fault_beside_an_answer(source: Source) -> str:
+    """A sentence on why the course's own code cannot run beside an answer, "" where it can."""
+    assignment = source.assignment
+    try:
+        load_probes(assignment.probes)
+    except BadProbes as problem:
+        return f"{problem} Mend {assignment.probes} and run `autograder verify`."
+    try:
+        exec(compile(assignment.namespace, COURSE, "exec"), {})
+    except (Exception, SystemExit) as problem:
+        what = ": ".join(part for part in (type(problem).__name__, str(problem)) if part)
+        where = assignment.folder / SETTINGS
+        return f"The code of namespace in {where} raises {what}. Mend it and run `autograder verify`."
+    return ""
 
 
 def grading_session(
@@ -487,12 +513,16 @@ def grading_session(
 
 
 def record_release(source: Source, seed: int = RELEASE_SEED) -> Recording:
-    """The recording that the learners' copy replays. The course's own code may run unisolated where nothing else is."""
-    from autograder.sandbox import NoIsolation
+    """The recording that the learners' copy replays. The course's own code may run unisolated where nothing else is.
 
+    Raises `CourseError`.
+    """
     try:
-        with Grader.open(source, seed=seed) as grader:
-            return grader.full_recording()
-    except NoIsolation:
-        with Grader.open(source, seed=seed, unsandboxed=True) as grader:
-            return grader.full_recording()
+        try:
+            with Grader.open(source, seed=seed) as grader:
+                return grader.full_recording()
+        except NoIsolation:
+            with Grader.open(source, seed=seed, unsandboxed=True) as grader:
+                return grader.full_recording()
+    except SandboxError as problem:
+        raise CourseError(f"Nothing can be recorded, so nothing was released. {problem}") from problem
