@@ -1,5 +1,6 @@
 """What readers do with the book: find, print, take along, read with a keyboard or a screen reader."""
 
+import base64
 import html
 import json
 import os
@@ -253,6 +254,76 @@ def test_a_name_or_an_option_is_broken_only_where_a_line_is_too_short_for_it(bro
             words += len(found)
             assert [word for word, lines in found if lines > 1 and len(word) < 36] == [], name
         assert words > 100
+
+
+# Of what a sentence speaks, on a phone: the page, words that only its box holds, and what must be seen in that box; ""
+# is all of it.
+POINTED_AT = [
+    ("clones", "pre", "self.linears = clones(", ["4"]),
+    ("notation", "table", "an error", ["an error", "result"]),
+    ("attention", "table", "largest weight", [""]),
+    ("masks", "table", "numbers stored", ["numbers stored"]),
+    ("merging", "table", "strides", ["strip"]),
+    ("whole-module", "table", "W_i^Q", ["difference"]),
+    ("heads-in-training", "table", "Transformer", ["student", "Transformer", "carefully"]),
+    ("speed", "table", "one warm process", ["memory"]),
+    ("speed", "table", "100,000", ["Dask"]),
+]
+
+# Which of the words in a box lie beyond its visible part, as it stands before anybody scrolls it; null for none found.
+BEYOND = """(box, words) => {
+    const edge = box.getBoundingClientRect().left + box.clientLeft + box.clientWidth;
+    const texts = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (texts.nextNode()) {
+        if (!texts.currentNode.data.trim() || !texts.currentNode.data.includes(words)) continue;
+        const around = texts.currentNode.parentElement;
+        found.push((around.closest("td, th") ?? around).getBoundingClientRect().right);
+    }
+    return found.length ? found.filter((right) => right > edge + 1).length : null;
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("page, kind, box, words", POINTED_AT)
+def test_what_a_sentence_points_at_is_seen_on_a_phone(browser, address, page, kind, box, words):
+    with browser.new_context(viewport={"width": 390, "height": 800}) as context:
+        tab = context.new_page()
+        tab.goto(f"{address}/book/{page}.html")
+        kind = {"pre": "pre", "table": ".pst-scrollable-table-container"}[kind]
+        holder = tab.locator(f"article {kind}", has_text=box).first
+        assert {word: holder.evaluate(BEYOND, word) for word in words} == dict.fromkeys(words, 0)
+
+
+# The colour of the last three columns of a picture, on average.
+LAST_COLUMNS = """async (picture) => {
+    const image = await createImageBitmap(await (await fetch(picture)).blob());
+    const canvas = new OffscreenCanvas(3, image.height);
+    const brush = canvas.getContext("2d");
+    brush.drawImage(image, 3 - image.width, 0);
+    const bytes = brush.getImageData(0, 0, 3, image.height).data.filter((_, at) => at % 4 < 3);
+    return bytes.reduce((sum, byte) => sum + byte, 0) / bytes.length;
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page, kind", [("attention", "pre"), ("speed", ".pst-scrollable-table-container")])
+def test_a_box_shows_at_its_edge_that_there_is_more(browser, address, page, kind, scheme):
+    with browser.new_context(viewport={"width": 300, "height": 800}, color_scheme=scheme) as context:
+        tab = context.new_page()
+        tab.goto(f"{address}/book/{page}.html")
+        tab.evaluate("document.querySelectorAll('article pre').forEach((pre) => { pre.style.border = 'none'; })")
+        boxes = tab.locator(f"article {kind}")
+        wide = next(box for box in boxes.all() if box.evaluate("(box) => box.scrollWidth > box.clientWidth + 40"))
+
+        def edge():
+            picture = base64.b64encode(wide.screenshot()).decode()
+            return tab.evaluate(LAST_COLUMNS, f"data:image/png;base64,{picture}")
+
+        before = edge()
+        wide.evaluate("(box) => { box.scrollLeft = box.scrollWidth; }")
+        assert abs(edge() - before) > 25
 
 
 @pytest.mark.browser
