@@ -327,6 +327,24 @@ def test_a_box_shows_at_its_edge_that_there_is_more(browser, address, page, kind
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_magnifier_leaves_the_typed_words_free(browser, address, width):
+    with browser.new_context(viewport={"width": width, "height": 800}) as context:
+        tab = context.new_page()
+        for place in ("search.html?q=contiguous", "book/w_o.html"):
+            tab.goto(f"{address}/{place}")
+            if "search" not in place:
+                tab.keyboard.press("Control+k")
+            form = tab.locator("#pst-search-dialog[open] form, .bd-search-container form").locator("visible=true")
+            field = form.locator("input")
+            inside = field.evaluate("(field) => parseFloat(getComputedStyle(field).paddingLeft)")
+            words = field.bounding_box()["x"] + inside
+            magnifier = form.locator(".fa-magnifying-glass").bounding_box()
+            assert magnifier["x"] + magnifier["width"] <= words
+            assert magnifier["x"] >= form.bounding_box()["x"]
+
+
+@pytest.mark.browser
 @pytest.mark.parametrize("page", FOLDED)
 def test_every_question_opens_by_keyboard_and_by_mouse(browser, address, page):
     tab = browser.new_page()
