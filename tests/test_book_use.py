@@ -430,19 +430,59 @@ def test_on_paper_stand_the_text_and_the_answers_without_menus(browser, address)
     tab.close()
 
 
+@pytest.fixture
+def opened(browser, site):
+    """A tab that shows pages of the book from the file system, and all that its console complains of."""
+    with browser.new_context() as context:
+        tab, complaints = context.new_page(), []
+        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        tab.on("console", lambda line: complaints.append(line.text) if line.type in ("error", "warning") else None)
+        yield tab, site, complaints
+        assert complaints == []
+
+
 @pytest.mark.browser
-def test_the_book_works_from_the_file_system(browser, site):
-    tab = browser.new_page()
-    errors = []
-    tab.on("pageerror", lambda error: errors.append(str(error)))
+def test_the_book_works_from_the_file_system(opened):
+    tab, site, _ = opened
     tab.goto((site / "index.html").as_uri())
     tab.wait_for_url("**/book/how-to-use.html")
     tab.goto((site / "book" / "w_o.html").as_uri())
     tab.wait_for_load_state("networkidle")
     assert tab.locator(".interactive").first.is_visible()
-    assert errors == []
+
+
+@pytest.mark.browser
+def test_the_search_finds_pages_from_the_file_system_and_tries_to_fetch_none(opened):
+    tab, site, _ = opened
     tab.goto((site / "search.html").as_uri() + "?q=contiguous")
     tab.wait_for_selector("#search-results li a")
-    # Between files a browser fetches nothing: search finds the pages, and shows no excerpts of them.
-    assert set(errors) <= {"Failed to fetch"}
-    tab.close()
+    tab.wait_for_timeout(300)
+    links = [link.get_attribute("href") for link in tab.locator("#search-results li a").all()]
+    assert any("book/merging.html" in link for link in links[:4]), links
+    tab.locator("#search-results li a").first.click()
+    tab.wait_for_url("**/book/*.html*")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("key", ["", "Enter"])
+@pytest.mark.parametrize("page", ["masks", "whole-module"])
+def test_a_notebook_is_saved_as_one_from_the_file_system(opened, page, key):
+    tab, site, _ = opened
+    tab.goto((site / "book" / f"{page}.html").as_uri())
+    link = tab.get_by_role("link", name="Download this page as a notebook")
+    with tab.expect_download(timeout=10_000) as found:
+        link.press(key) if key else link.click()
+    assert found.value.suggested_filename == f"{page}.ipynb"
+    saved = Path(found.value.path()).read_bytes()
+    assert saved == (site / "_downloads" / "notebooks" / f"{page}.ipynb").read_bytes()
+    assert tab.url.endswith(f"/{page}.html")
+
+
+@pytest.mark.browser
+def test_a_notebook_is_saved_as_one_from_a_server(browser, address):
+    with browser.new_context() as context:
+        tab = context.new_page()
+        tab.goto(f"{address}/book/masks.html")
+        with tab.expect_download(timeout=10_000) as found:
+            tab.get_by_role("link", name="Download this page as a notebook").click()
+        assert found.value.suggested_filename == "masks.ipynb"
