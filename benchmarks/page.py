@@ -55,7 +55,7 @@ def lines(measured: dict[str, Any]) -> Iterator[str]:
     yield where(measured["ways"]["machine"])
     yield ""
     yield from table(
-        ["way", "notebooks a minute", "times stock nbgrader", "part of the bare probes", "start", "memory"],
+        ["way", "a minute", "times stock", "of the bare probes", "start", "memory"],
         [
             [
                 called(row["name"]),
@@ -83,7 +83,7 @@ def lines(measured: dict[str, Any]) -> Iterator[str]:
     one = next(row for row in ways if row["name"].endswith("--jobs 1"))
     rest = [row for row in ways[1:] if row["name"].startswith("nbgrader")]
     yield from table(
-        ["submissions", *(called(row["name"]) for row in (*rest, ours)), f"Dask, {CLUSTER} such workers"],
+        ["class of", *(called(row["name"]) for row in (*rest, ours)), f"Dask, {CLUSTER} such workers"],
         [
             [
                 f"{size:,}",

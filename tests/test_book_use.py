@@ -1,5 +1,6 @@
 """What readers do with the book: find, print, take along, read with a keyboard or a screen reader."""
 
+import base64
 import html
 import json
 import os
@@ -255,6 +256,94 @@ def test_a_name_or_an_option_is_broken_only_where_a_line_is_too_short_for_it(bro
         assert words > 100
 
 
+# Of what a sentence speaks, on a phone: the page, words that only its box holds, and what must be seen in that box; ""
+# is all of it.
+POINTED_AT = [
+    ("clones", "pre", "self.linears = clones(", ["4"]),
+    ("notation", "table", "an error", ["an error", "result"]),
+    ("attention", "table", "largest weight", [""]),
+    ("masks", "table", "numbers stored", ["numbers stored"]),
+    ("merging", "table", "strides", ["strip"]),
+    ("whole-module", "table", "W_i^Q", ["difference"]),
+    ("heads-in-training", "table", "Transformer", ["student", "Transformer", "carefully"]),
+    ("speed", "table", "one warm process", ["memory"]),
+    ("speed", "table", "100,000", ["Dask"]),
+]
+
+# Which of the words in a box lie beyond its visible part, as it stands before anybody scrolls it; null for none found.
+BEYOND = """(box, words) => {
+    const edge = box.getBoundingClientRect().left + box.clientLeft + box.clientWidth;
+    const texts = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (texts.nextNode()) {
+        if (!texts.currentNode.data.trim() || !texts.currentNode.data.includes(words)) continue;
+        const around = texts.currentNode.parentElement;
+        found.push((around.closest("td, th") ?? around).getBoundingClientRect().right);
+    }
+    return found.length ? found.filter((right) => right > edge + 1).length : null;
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("page, kind, box, words", POINTED_AT)
+def test_what_a_sentence_points_at_is_seen_on_a_phone(browser, address, page, kind, box, words):
+    with browser.new_context(viewport={"width": 390, "height": 800}) as context:
+        tab = context.new_page()
+        tab.goto(f"{address}/book/{page}.html")
+        kind = {"pre": "pre", "table": ".pst-scrollable-table-container"}[kind]
+        holder = tab.locator(f"article {kind}", has_text=box).first
+        assert {word: holder.evaluate(BEYOND, word) for word in words} == dict.fromkeys(words, 0)
+
+
+# The colour of the last three columns of a picture, on average.
+LAST_COLUMNS = """async (picture) => {
+    const image = await createImageBitmap(await (await fetch(picture)).blob());
+    const canvas = new OffscreenCanvas(3, image.height);
+    const brush = canvas.getContext("2d");
+    brush.drawImage(image, 3 - image.width, 0);
+    const bytes = brush.getImageData(0, 0, 3, image.height).data.filter((_, at) => at % 4 < 3);
+    return bytes.reduce((sum, byte) => sum + byte, 0) / bytes.length;
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page, kind", [("attention", "pre"), ("speed", ".pst-scrollable-table-container")])
+def test_a_box_shows_at_its_edge_that_there_is_more(browser, address, page, kind, scheme):
+    with browser.new_context(viewport={"width": 300, "height": 800}, color_scheme=scheme) as context:
+        tab = context.new_page()
+        tab.goto(f"{address}/book/{page}.html")
+        tab.evaluate("document.querySelectorAll('article pre').forEach((pre) => { pre.style.border = 'none'; })")
+        boxes = tab.locator(f"article {kind}")
+        wide = next(box for box in boxes.all() if box.evaluate("(box) => box.scrollWidth > box.clientWidth + 40"))
+
+        def edge():
+            picture = base64.b64encode(wide.screenshot()).decode()
+            return tab.evaluate(LAST_COLUMNS, f"data:image/png;base64,{picture}")
+
+        before = edge()
+        wide.evaluate("(box) => { box.scrollLeft = box.scrollWidth; }")
+        assert abs(edge() - before) > 25
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_magnifier_leaves_the_typed_words_free(browser, address, width):
+    with browser.new_context(viewport={"width": width, "height": 800}) as context:
+        tab = context.new_page()
+        for place in ("search.html?q=contiguous", "book/w_o.html"):
+            tab.goto(f"{address}/{place}")
+            if "search" not in place:
+                tab.keyboard.press("Control+k")
+            form = tab.locator("#pst-search-dialog[open] form, .bd-search-container form").locator("visible=true")
+            field = form.locator("input")
+            inside = field.evaluate("(field) => parseFloat(getComputedStyle(field).paddingLeft)")
+            words = field.bounding_box()["x"] + inside
+            magnifier = form.locator(".fa-magnifying-glass").bounding_box()
+            assert magnifier["x"] + magnifier["width"] <= words
+            assert magnifier["x"] >= form.bounding_box()["x"]
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("page", FOLDED)
 def test_every_question_opens_by_keyboard_and_by_mouse(browser, address, page):
@@ -341,19 +430,59 @@ def test_on_paper_stand_the_text_and_the_answers_without_menus(browser, address)
     tab.close()
 
 
+@pytest.fixture
+def opened(browser, site):
+    """A tab that shows pages of the book from the file system, and all that its console complains of."""
+    with browser.new_context() as context:
+        tab, complaints = context.new_page(), []
+        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        tab.on("console", lambda line: complaints.append(line.text) if line.type in ("error", "warning") else None)
+        yield tab, site, complaints
+        assert complaints == []
+
+
 @pytest.mark.browser
-def test_the_book_works_from_the_file_system(browser, site):
-    tab = browser.new_page()
-    errors = []
-    tab.on("pageerror", lambda error: errors.append(str(error)))
+def test_the_book_works_from_the_file_system(opened):
+    tab, site, _ = opened
     tab.goto((site / "index.html").as_uri())
     tab.wait_for_url("**/book/how-to-use.html")
     tab.goto((site / "book" / "w_o.html").as_uri())
     tab.wait_for_load_state("networkidle")
     assert tab.locator(".interactive").first.is_visible()
-    assert errors == []
+
+
+@pytest.mark.browser
+def test_the_search_finds_pages_from_the_file_system_and_tries_to_fetch_none(opened):
+    tab, site, _ = opened
     tab.goto((site / "search.html").as_uri() + "?q=contiguous")
     tab.wait_for_selector("#search-results li a")
-    # Between files a browser fetches nothing: search finds the pages, and shows no excerpts of them.
-    assert set(errors) <= {"Failed to fetch"}
-    tab.close()
+    tab.wait_for_timeout(300)
+    links = [link.get_attribute("href") for link in tab.locator("#search-results li a").all()]
+    assert any("book/merging.html" in link for link in links[:4]), links
+    tab.locator("#search-results li a").first.click()
+    tab.wait_for_url("**/book/*.html*")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("key", ["", "Enter"])
+@pytest.mark.parametrize("page", ["masks", "whole-module"])
+def test_a_notebook_is_saved_as_one_from_the_file_system(opened, page, key):
+    tab, site, _ = opened
+    tab.goto((site / "book" / f"{page}.html").as_uri())
+    link = tab.get_by_role("link", name="Download this page as a notebook")
+    with tab.expect_download(timeout=10_000) as found:
+        link.press(key) if key else link.click()
+    assert found.value.suggested_filename == f"{page}.ipynb"
+    saved = Path(found.value.path()).read_bytes()
+    assert saved == (site / "_downloads" / "notebooks" / f"{page}.ipynb").read_bytes()
+    assert tab.url.endswith(f"/{page}.html")
+
+
+@pytest.mark.browser
+def test_a_notebook_is_saved_as_one_from_a_server(browser, address):
+    with browser.new_context() as context:
+        tab = context.new_page()
+        tab.goto(f"{address}/book/masks.html")
+        with tab.expect_download(timeout=10_000) as found:
+            tab.get_by_role("link", name="Download this page as a notebook").click()
+        assert found.value.suggested_filename == "masks.ipynb"
