@@ -1,4 +1,4 @@
-# misconception: zero-times-infinity
+# misconception: nan-in-every-row
 # 0 * -inf is NaN: also at allowed keys.
 def attention(query, key, value, mask=None, dropout=None):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
