@@ -318,7 +318,7 @@ def test_the_dtype_of_the_input_is_kept(answer, draw):
     hint="exp(120) does not fit in float32. Subtract each row's maximum first, or use PyTorch's softmax.",
 )
 def test_large_scores_give_finite_weights(answer, draw):
-    """float32 ends near 3e38, which exp(89) exceeds: scores of 120 to 480 give finite weights all the same, also beside rows from -480 to -120; and so do scores near 10,000."""
+    """float32 ends near 3e38, which exp(89) exceeds: scores of 120 to 480 give finite weights all the same, also beside -480 to -120, and so do scores near 10,000."""
     signs = torch.tensor([1.0, -1.0, 1.0, -1.0])[:, None]
     query = 30.0 * draw.integers(1, 3, 2, 3, 16).float()  # scores from 120 to 480, exact in float32
     key = signs * draw.integers(1, 3, 2, 4, 16).float()

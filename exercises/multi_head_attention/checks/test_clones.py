@@ -117,7 +117,7 @@ def test_the_module_stays_as_it_was(answer, draw):
     blames="The copies hold the right numbers, so the fault lies in what else belongs to a module: its mode, and what is frozen or tied in it.",
 )
 def test_copies_are_in_the_modules_condition(answer, draw):
-    """Copies of a module in evaluation are in evaluation, of one in training in training. What is frozen stays frozen, two parts with one weight still have one, and a linear without a bias has none."""
+    """Copies are in the mode of the module. What is frozen stays frozen, two parts with one weight still have one, and a linear without a bias has none."""
     seen = answer.observe("clone_condition", weight=draw.normal(2, 2), bias=draw.normal(2), N=2)
     for name in ("a module in evaluation", "a module in training"):
         seen.same_plain(

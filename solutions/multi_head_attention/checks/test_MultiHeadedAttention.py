@@ -222,7 +222,7 @@ def test_what_stands_at_a_forbidden_token_never_matters(answer, draw):
     hint="Each linear is used once and is a parameter. No .detach(), no .data, no NumPy on the way.",
 )
 def test_gradients_reach_inputs_and_parameters(answer, draw):
-    """query, key, value and the weights and biases of all four linears receive the gradients that the formula gives, with a mask and without; in training, with dropout, gradients reach them too."""
+    """query, key, value and all weights and biases receive the gradients that the formula gives, with and without a mask; with dropout in training they receive some."""
     given = {**four_linears(draw, 6), **query_key_value(draw, 2, queries=3, keys=4, d_k=6)}
     given["direction"] = draw.normal(2, 3, 6)
     for mask in (first_tokens(4, 2, tokens=4), None):
