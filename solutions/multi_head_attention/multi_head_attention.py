@@ -145,6 +145,7 @@ check("attention")
 # - The copies hold the same numbers as `module` at first.
 # - Training one copy moves neither `module` nor another copy.
 # - It works for any module, also for one that holds other modules.
+# - A copy is in the same condition as `module`: in training or in evaluation, with the same parameters frozen or tied together.
 #
 # About 10 minutes · chapter {{chapter:clones}}
 
@@ -326,7 +327,8 @@ check("MultiHeadedAttention")
 # - `in_proj_weight` (3·d_model, d_model): W_Q first, then W_K, then W_V, and `in_proj_bias` (3·d_model) in the same order;
 # - `out_proj.weight` and `out_proj.bias`: W_O.
 #
-# Copy them into the four linears of `mha`. Afterwards the two modules share no memory: training one leaves the other alone.
+# Copy them into the four linears of `mha`, and change nothing else in it: its mode and its dropout stay. Afterwards the two modules
+# share no memory: training one leaves the other alone.
 #
 # About 15 minutes · chapter {{chapter:whole-module}}
 
@@ -354,7 +356,8 @@ check("load_torch_weights")
 # What does one head contribute? Take it away and look. After `silence_head(mha, 2)`, head 2 adds nothing to the output. The other
 # heads add what they added before, and the weights in `attn` stay as they were.
 #
-# Change the numbers in `mha` itself. The chapter on W_O shows where a head meets it.
+# Change the numbers in `mha` itself, and leave the rest of it as it is: it can still learn afterwards. The chapter on W_O shows
+# where a head meets it.
 #
 # About 10 minutes · chapter {{chapter:w_o}}
 

@@ -29,7 +29,7 @@ def _kind(thing):
     if thing is None:
         return "None"
     if isinstance(thing, torch.Tensor):
-        return "a tensor"
+        return f"a tensor {tuple(thing.shape)}"  # the shape tells which of two results it is
     name = type(thing).__name__
     name = f"{'an' if name[0].lower() in 'aeiou' or name == 'ndarray' else 'a'} {name}"
     return f"{name} of {len(thing)}" if isinstance(thing, (tuple, list, nn.ModuleList)) else name
@@ -96,6 +96,8 @@ class _OneDevice(TorchDispatchMode):
             if len(devices) > 1:
                 self.crossing = self.crossing or name.removeprefix("aten::")
                 raise _Crossing(f"{self.crossing}: expected all tensors to be on the same device")
+        elif name == "aten::copy_" and args[1].device.type == "meta" != args[0].device.type:
+            return args[0]  # CUDA would copy; the meta device has no numbers to hand out, and where they go is enough
         return func(*args, **kwargs)
 
 
@@ -193,10 +195,12 @@ def _attend(names, *arguments, **options):
     return {"output": _tensor(output, "attention"), "weights": _tensor(weights, "attention")}
 
 
-def attend(names, query, key, value, mask=None, scattered=False):
-    """Output and weights."""
+def attend(names, query, key, value, mask=None, scattered=False, by_position=False):
+    """Output and weights. by_position: the mask is given as the fourth argument, without its name."""
     if scattered:
         query, key, value = _scattered(query), _scattered(key), _scattered(value)
+    if by_position:
+        return _attend(names, query, key, value, mask)
     return _attend(names, query, key, value, mask=mask) if mask is not None else _attend(names, query, key, value)
 
 
@@ -236,11 +240,14 @@ def attend_in_another_order(names, query, key, value, order):
     }
 
 
-def attend_gradients(names, query, key, value, mask, direction):
-    """Gradients of the output at query, key and value."""
+def attend_gradients(names, query, key, value, direction, mask=None, factors=None):
+    """Gradients of the output at query, key and value. factors: what a "dropout" multiplies the weights by."""
     leaves = _leaves(query=query, key=key, value=value)
+    options = {} if mask is None else {"mask": mask}
+    if factors is not None:
+        options["dropout"] = lambda weights: weights * factors
     # Clones are handed over: what writes into its arguments has a rule of its own, and autograd would refuse it here.
-    output = _attend(names, *(leaf.clone() for leaf in leaves.values()), mask=mask)["output"]
+    output = _attend(names, *(leaf.clone() for leaf in leaves.values()), **options)["output"]
     return _gradients(output, direction, leaves)
 
 
@@ -390,6 +397,27 @@ def clone_side_effects(names, weight, bias, N):
     }
 
 
+def clone_condition(names, weight, bias, N):
+    """Mode, frozen and tied parameters of the copies of a module that is in evaluation, partly frozen and partly tied.
+
+    Tied: two linears without biases hold one weight. The copies' parts are named as the module's.
+    """
+    frozen, one, other = _linear(weight, bias), nn.Linear(2, 2, bias=False), nn.Linear(2, 2, bias=False)
+    frozen.weight.requires_grad_(False)
+    other.weight = one.weight
+    parts = nn.Sequential(frozen, nn.BatchNorm1d(2), one, other)
+    modules = {"a module in evaluation": parts.eval(), "a module in training": nn.BatchNorm1d(2)}
+    seen = {}
+    for name, module in modules.items():
+        copies = list(_clones(names, module, N))
+        seen[f"parts of {name} in training"] = [[part for part, m in c.named_modules() if m.training] for c in copies]
+        seen[f"parameters of {name} that are frozen"] = [
+            [parameter for parameter, p in c.named_parameters() if not p.requires_grad] for c in copies
+        ]
+        seen[f"parameters of {name}"] = [[parameter for parameter, p in c.named_parameters()] for c in copies]
+    return seen
+
+
 def clone_dtype(names, weight, bias, N):
     """Dtypes of the copies' weights."""
     copies = _clones(names, _linear(weight, bias), N)
@@ -489,6 +517,11 @@ def pad(names, tokens, pad):
     return {"mask": _tensor(names["padding_mask"](tokens, pad), "padding_mask")}
 
 
+def pad_sizes(names, tokens, pad):
+    """The sizes of the padding mask."""
+    return {"sizes": list(_tensor(names["padding_mask"](tokens, pad), "padding_mask").shape)}
+
+
 def pad_kind(names, tokens, pad):
     """Dtype of the padding mask, and tokens after the call."""
     mask = names["padding_mask"](tokens, pad)
@@ -504,6 +537,16 @@ def pad_on_meta(names, tokens, pad):
 def causal(names, size):
     """The causal mask."""
     return {"mask": _tensor(names["causal_mask"](size), "causal_mask")}
+
+
+def causal_large(names, size):
+    """A large causal mask in a few numbers: its sizes, and how many keys some queries and all together may look at."""
+    mask = _tensor(names["causal_mask"](size), "causal_mask")
+    seen = {"sizes": list(mask.shape), "keys of all queries": int((mask != 0).sum())}
+    for row in (0, size // 2, -1):
+        name = f"keys of query {row if row >= 0 else size + row}"
+        seen[name] = int((mask[..., row, :] != 0).sum()) if mask.dim() and mask.size(-2) == size else -1
+    return seen
 
 
 def causal_kind(names, size):
@@ -524,6 +567,12 @@ def share(names, mask):
 def share_kind(names, mask):
     """Dtype of the mask with an axis for the heads."""
     return {"mask": _dtype(names["share_across_heads"](mask))}
+
+
+def share_on_meta(names, mask):
+    """Whether the mask with an axis for the heads lies on the device of the mask."""
+    mask = mask.to("meta")
+    return _on_meta(lambda: {"mask": _tensor(names["share_across_heads"](mask), "share_across_heads")})
 
 
 def share_side_effects(names, mask):
@@ -558,6 +607,12 @@ def mix_gradients(names, heads, weight, bias, direction):
     leaves = _leaves(heads=heads, weight=weight, bias=bias)
     output = _mix(names, *(leaf.clone() for leaf in leaves.values()))["output"]
     return _gradients(output, direction, leaves)
+
+
+def mix_gradients_of_parts(names, heads, weight, bias, direction):
+    """Gradients of the parts at heads and weight. The bias is in no part."""
+    leaves = _leaves(heads=heads, weight=weight)
+    return _gradients(_mix(names, *(leaf.clone() for leaf in leaves.values()), bias)["parts"], direction, leaves)
 
 
 def mix_side_effects(names, heads, weight, bias):
@@ -643,6 +698,16 @@ def module_scattered(names, h, weights, biases, query, key, value):
     return {**usual, "output_scattered": other["output"]}
 
 
+def module_objects(names, h, weights, biases, x, memory, x_mask=None, memory_mask=None):
+    """The outputs where key and value, or all three, are one object, as people call it; a mask is the fourth argument."""
+    mha = _module(names, h, weights, biases)
+    of_x, of_memory = ((mask,) if mask is not None else () for mask in (x_mask, memory_mask))
+    return {
+        "output for (x, x, x)": _call(mha, x, x, x, *of_x)["output"],
+        "output for (x, memory, memory)": _call(mha, x, memory, memory, *of_memory)["output"],
+    }
+
+
 def module_masks(names, h, weights, biases, query, key, value, masks):
     """The output for each mask, by the mask's name."""
     mha = _module(names, h, weights, biases)
@@ -670,6 +735,18 @@ def module_sizes(names, sizes):
         mha = names["MultiHeadedAttention"](h, d_model)
         for name in ("h", "d_k"):
             seen[f"{name} of {d_model} / {h}"] = _whole(mha, name)
+    return seen
+
+
+def module_dropout(names, asked):
+    """What the module keeps as `dropout`, as text: for each share that is asked for, and where none is."""
+    seen = {}
+    for dropout in (None, *asked):
+        options = {} if dropout is None else {"dropout": dropout}
+        kept = getattr(names["MultiHeadedAttention"](2, 8, **options), "dropout", "no attribute `dropout`")
+        if isinstance(kept, nn.Dropout):
+            kept = f"nn.Dropout({float(kept.p):.4g})"
+        seen["default" if dropout is None else f"{dropout:.4g}"] = kept if isinstance(kept, str) else _kind(kept)
     return seen
 
 
@@ -729,17 +806,27 @@ def module_attn(names, h, weights, biases, query, key, value, short_query):
     }
 
 
-def module_gradients(names, h, weights, biases, query, key, value, mask, direction):
+def module_gradients(names, h, weights, biases, query, key, value, direction, mask=None):
     """Gradients of the output at the inputs and at W and b of the four linears; of b_K only whether one arrives."""
     mha = _module(names, h, weights, biases)
     leaves = _leaves(query=query, key=key, value=value)
-    output = _call(mha, *(leaf.clone() for leaf in leaves.values()), mask=mask)["output"]
+    output = _ask(mha, *(leaf.clone() for leaf in leaves.values()), mask)["output"]
     for letter, linear in zip("QKVO", _linears(mha), strict=True):
         leaves[f"W_{letter}"] = linear.weight
         leaves[f"b_{letter}"] = linear.bias
     seen = _gradients(output, direction, leaves)
     del seen["b_K"]  # a softmax ignores it: what arrives is rounding noise
     return seen
+
+
+def module_gradients_in_training(names, h, weights, biases, query, key, value, direction, dropout):
+    """Which of the inputs and parameters a gradient reaches in training, where dropout draws."""
+    mha = _module(names, h, weights, biases, dropout=dropout)
+    mha.train()
+    leaves = _leaves(query=query, key=key, value=value)
+    output = _call(mha, *(leaf.clone() for leaf in leaves.values()))["output"]
+    leaves.update(_named(mha))
+    return {"unreached": _gradients(output, direction, leaves)["unreached"]}
 
 
 def module_side_effects(names, h, weights, biases, query, key, value, masks):
@@ -853,6 +940,14 @@ def load_and_call(names, h, weights, biases, query, key, value, mask=None):
     return _ask(_load(names, h, weights, biases)[0], query, key, value, mask)
 
 
+def load_condition(names, h, weights, biases):
+    """Whether mha trains and what share it drops, before the call and after it."""
+    mha = names["MultiHeadedAttention"](h, weights.shape[-1], dropout=0.3).train()
+    before = _condition(mha)
+    names["load_torch_weights"](mha, _torch_module(h, weights, biases))
+    return {"before": before, "after": _condition(mha)}
+
+
 def load_numbers(names, h, weights, biases):
     """Weight and bias of the four linears after loading."""
     return {name: parameter.detach() for name, parameter in _named(_load(names, h, weights, biases)[0])}
@@ -910,12 +1005,35 @@ def load_dtype(names, h, weights, biases, x):
     return {"output of a float64 module": _dtype(output), "output": output}
 
 
-def silence(names, h, weights, biases, x, heads):
+def silence(names, h, weights, biases, x, heads, mask=None):
     """Output and attn after one head after another was silenced."""
     mha = _module(names, h, weights, biases)
     for head in heads:
         names["silence_head"](mha, head)
-    return _call(mha, x, x, x)
+    return _ask(mha, x, x, x, mask)
+
+
+def silence_dtype(names, h, weights, biases, x, head):
+    """Dtype and output of a module in which a head was silenced."""
+    output = silence(names, h, weights, biases, x, [head])["output"]
+    return {"output of a float64 module": _dtype(output), "output": output}
+
+
+def silence_side_effects(names, h, weights, biases, head):
+    """What a call leaves of the parts that no way of silencing a head needs, and of how the module learns."""
+    mha = _module(names, h, weights, biases, dropout=0.3)
+    mha.train()
+    before = _condition(mha)
+    names["silence_head"](mha, head)
+    others = {name: parameter for name, parameter in _named(mha) if name not in ("W_V", "b_V", "W_O")}
+    learning = ", ".join(name for name, parameter in _named(mha) if parameter.requires_grad)
+    return {**_afterwards(**others), "learning": learning, "before": before, "after": _condition(mha)}
+
+
+def _condition(mha):
+    """Whether the module trains, and what share it drops, as text."""
+    share = getattr(getattr(mha, "dropout", None), "p", None)
+    return f"{'training' if mha.training else 'evaluation'}, dropout {share}"
 
 
 def silence_output(names, h, weights, biases, x, heads):

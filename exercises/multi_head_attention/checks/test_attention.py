@@ -118,13 +118,17 @@ def test_the_order_of_the_keys_does_not_matter(answer, draw):
     hint="Scale by √d_k of this input (d_k = query.size(-1)); softmax over the last axis, whatever stands in front.",
 )
 def test_other_widths_and_many_heads(answer, draw):
-    """The same holds for (B, h, T, d_k) with d_k = 5 and 16, T ≠ d_k, and for inputs that are not contiguous."""
+    """The same holds for (B, h, T, d_k) with d_k = 5 and 16, T ≠ d_k, for inputs that are not contiguous, and where B, Tq or all sizes are 1."""
     seen = answer.observe("attend", **query_key_value(draw, 2, 3, queries=4, keys=7, d_k=5, d_v=9))
     seen.same("weights", axes="B h Tq Tk")
     seen.same("output", axes="B h Tq d_v")
     seen = answer.observe("attend", **query_key_value(draw, 3, 2, queries=2, keys=3, d_k=16), scattered=True)
     seen.same("weights", axes="B h Tq Tk")
     seen.same("output", axes="B h Tq d_v")
+    for batch, queries, keys in ((1, 2, 3), (2, 1, 3), (1, 1, 1)):
+        seen = answer.observe("attend", **query_key_value(draw, batch, queries=queries, keys=keys, d_k=4, d_v=5))
+        seen.same("weights", axes="B Tq Tk")
+        seen.same("output", axes="B Tq d_v")
 
 
 @stage(
@@ -148,11 +152,13 @@ def test_the_only_key_that_is_allowed(answer, draw):
     blames="So the fault lies in how several allowed keys share the weight: does the mask come before the softmax?",
 )
 def test_a_mask_takes_keys_away(answer, draw):
-    """The softmax runs over the allowed keys only: sentence 0 may look at 3 tokens, sentence 1 at 2."""
+    """The softmax runs over the allowed keys only: sentence 0 may look at 3 tokens, sentence 1 at 2; also as attention(query, key, value, mask)."""
     mask = first_tokens(3, 2, tokens=4)
-    seen = answer.observe("attend", **query_key_value(draw, 2, queries=3, keys=4, d_k=4, d_v=5), mask=mask)
-    seen.same("weights", axes="B Tq Tk", mask=mask)
-    seen.same("output", axes="B Tq d_v")
+    given = query_key_value(draw, 2, queries=3, keys=4, d_k=4, d_v=5)
+    for by_position in (False, True):
+        seen = answer.observe("attend", **given, mask=mask, by_position=by_position)
+        seen.same("weights", axes="B Tq Tk", mask=mask)
+        seen.same("output", axes="B Tq d_v")
 
 
 @stage("mask", points=0.5, hint="A forbidden key must be out before the softmax, so that its share goes to the others.")
@@ -191,7 +197,13 @@ def test_a_forbidden_weight_is_exactly_0(answer, draw):
 
 
 def no_leaks(seen):
-    """Law: no forbidden key has a weight."""
+    """Law: all weights are numbers, and no forbidden key has one."""
+    weights = seen.tensor("weights")
+    seen.law(
+        bool(weights.isfinite().all()),
+        expected=_("finite weights"),
+        got=_("{number} of {all} that are not").format(number=int((~weights.isfinite()).sum()), all=weights.numel()),
+    )
     leaks = seen.number("leaks")
     seen.law(
         leaks == 0,
@@ -206,10 +218,10 @@ def no_leaks(seen):
     hint="Compare with 0: `mask == 0` is right for bool, int and float. `~` on an int flips its bits.",
 )
 def test_a_mask_may_be_bool_int_or_float(answer, draw):
-    """1 means the same as `True`, 0 the same as `False`."""
+    """1 means the same as `True`, 0 the same as `False`, in int64, uint8 and float32."""
     given = query_key_value(draw, 2, queries=3, keys=4, d_k=4, d_v=5)
-    for dtype in (torch.int64, torch.float32):
-        seen = answer.observe("attend", **given, mask=first_tokens(3, 2, tokens=4).to(dtype))
+    for dtype in (torch.int64, torch.uint8, torch.float32):
+        seen = answer.observe("attend", **given, mask=first_tokens(4, 2, tokens=4).to(dtype))
         seen.same("weights", axes="B Tq Tk")
 
 
@@ -231,31 +243,28 @@ def test_forbidden_keys_stay_out_beside_very_low_scores(answer, draw):
     """Allowed scores near -10,000 and forbidden ones near +10,000: forbidden weights are 0, and the others still sum to 1."""
     seen = answer.observe("attend_with_large_scores", **whole_number_scores(draw))
     seen.same_shape("weights")
-    weights = seen.tensor("weights")
-    seen.law(
-        bool(weights.isfinite().all()),
-        expected=_("finite weights"),
-        got=_("{number} of {all} that are not").format(number=int((~weights.isfinite()).sum()), all=weights.numel()),
-    )
     no_leaks(seen)
-    wanted = seen.reference["weights"]  # float32 keeps scores of 10,000 to 0.001 only: hence no closer than 0.01
+    near(seen, _("weights within 0.01 of the softmax over the allowed keys"))
+
+
+def near(seen, expected):
+    """Law: the weights are the reference's. float32 keeps scores of 10,000 to 0.001 only: hence no closer than 0.01."""
+    weights, wanted = seen.tensor("weights"), seen.reference["weights"]
     seen.law(
         bool(torch.isclose(weights.double(), wanted.double(), atol=0.01).all()),
-        expected=_("weights within 0.01 of the softmax over the allowed keys"),
+        expected=expected,
         got=_("others"),
     )
 
 
 @stage("gradients", points=1, hint="Stay in PyTorch from the inputs to the output: no .detach(), no .data, no NumPy.")
 def test_gradients_reach_query_key_and_value(answer, draw):
-    """Each input receives the gradient that the formula gives, also through a mask."""
-    seen = answer.observe(
-        "attend_gradients",
-        **query_key_value(draw, 2, queries=3, keys=4, d_k=4, d_v=5),
-        mask=first_tokens(3, 2, tokens=4),
-        direction=draw.normal(2, 3, 5),
-    )
-    gradients(seen, "query", "key", "value")
+    """Each input receives the gradient that the formula gives: through a mask, without one, and through `dropout`."""
+    given = query_key_value(draw, 2, queries=3, keys=4, d_k=4, d_v=5)
+    direction = draw.normal(2, 3, 5)
+    for more in ({"mask": first_tokens(3, 2, tokens=4)}, {}, {"factors": torch.tensor([0.0, 2.0, 1.0, 0.5])}):
+        seen = answer.observe("attend_gradients", **given, direction=direction, **more)
+        gradients(seen, "query", "key", "value")
 
 
 @stage("side effects", points=0.5, hint="Make a new tensor instead of writing into one that you were given.")
@@ -309,7 +318,7 @@ def test_the_dtype_of_the_input_is_kept(answer, draw):
     hint="exp(120) does not fit in float32. Subtract each row's maximum first, or use PyTorch's softmax.",
 )
 def test_large_scores_give_finite_weights(answer, draw):
-    """float32 ends near 3e38, which exp(89) exceeds: scores of 120 to 480 give finite weights all the same, also beside rows from -480 to -120."""
+    """float32 ends near 3e38, which exp(89) exceeds: scores of 120 to 480 give finite weights all the same, also beside -480 to -120, and so do scores near 10,000."""
     signs = torch.tensor([1.0, -1.0, 1.0, -1.0])[:, None]
     query = 30.0 * draw.integers(1, 3, 2, 3, 16).float()  # scores from 120 to 480, exact in float32
     key = signs * draw.integers(1, 3, 2, 4, 16).float()
@@ -319,6 +328,10 @@ def test_large_scores_give_finite_weights(answer, draw):
         seen = answer.observe("attend", query=one, key=other, value=value)
         seen.same("weights", axes="B Tq Tk")
         seen.same("output", axes="B Tq d_v")
+    largest = whole_number_scores(draw)
+    seen = answer.observe("attend", query=largest["query"], key=-largest["key"], value=largest["value"])
+    seen.same_shape("weights")
+    near(seen, _("weights within 0.01 of the softmax over scores near 10,000"))
 
 
 @stage(

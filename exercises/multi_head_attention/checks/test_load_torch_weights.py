@@ -1,5 +1,6 @@
 """Rules for `load_torch_weights`."""
 
+import torch
 from mha_inputs import dtypes, equal, first_tokens, four_linears, gradients, query_key_value, same_output, unchanged
 
 from autograder.checking import stage
@@ -110,14 +111,26 @@ def test_the_two_modules_share_no_memory(answer, draw):
     blames="All numbers are loaded, so the fault lies in what the call does to `torch_mha`.",
 )
 def test_pytorchs_module_stays_as_it_was(answer, draw):
-    """torch_mha holds the same numbers after the call."""
-    unchanged(answer.observe("load_side_effects", h=2, **four_linears(draw, 4)))
+    """torch_mha holds the same numbers after the call, and mha is in the same mode and has the same dropout as before."""
+    given = four_linears(draw, 4)
+    unchanged(answer.observe("load_side_effects", h=2, **given))
+    seen = answer.observe("load_condition", h=2, **given)
+    before, after = seen.text("before"), seen.text("after")
+    seen.law(after == before, expected=_("mha as before: {condition}").format(condition=before), got=after)
 
 
 @stage("dtype", points=0.5, chapter="devices", hint="`copy_` keeps the dtype of the parameter it writes into.")
 def test_a_float64_module_stays_float64(answer, draw):
-    """Two float64 modules: the output is float64 and equal."""
+    """Two float64 modules: the output is float64 and equal, and so is every digit of the weights."""
     given = {name: tensor.double() for name, tensor in four_linears(draw, 4).items()}
     seen = answer.observe("load_dtype", h=2, **given, x=draw.normal(2, 3, 4).double())
     dtypes(seen, "output of a float64 module")
     seen.same("output", axes=OUTPUT)
+    given = {"weights": draw.normal(4, 4, 4, dtype=torch.float64), "biases": draw.normal(4, 4, dtype=torch.float64)}
+    seen = answer.observe("load_numbers", h=2, **given)
+    other = [name for name, wanted in seen.reference.items() if not equal(seen.tensor(name), wanted)]
+    seen.law(
+        not other,
+        expected=_("every digit of the float64 weights"),
+        got=_("fewer digits, or others, in {names}").format(names=", ".join(other)),
+    )

@@ -118,8 +118,8 @@ def test_the_order_of_the_heads_does_not_matter(answer, draw):
     "values", points=0.5, hint="Take every size from the arguments. `reshape` and `flatten` work where `view` refuses."
 )
 def test_other_sizes(answer, draw):
-    """One head; as many heads as sentences; a square weight; inputs that are not contiguous."""
-    for sizes in ((2, 1, 3, 4, 4), (3, 3, 2, 2, 6), (2, 4, 3, 1, 5)):
+    """One head; as many heads as sentences; a square weight; one sentence; one token; inputs that are not contiguous."""
+    for sizes in ((2, 1, 3, 4, 4), (3, 3, 2, 2, 6), (2, 4, 3, 1, 5), (1, 2, 3, 2, 4), (2, 3, 1, 2, 4)):
         for scattered in (False, True):
             seen = answer.observe("mix", **heads_and_w_o(draw, *sizes), scattered=scattered)
             seen.same("parts", axes=PARTS)
@@ -132,9 +132,12 @@ def test_other_sizes(answer, draw):
     hint="Use weight and bias themselves. nn.Linear(...) and nn.Parameter(weight) make new leaves.",
 )
 def test_gradients_reach_heads_weight_and_bias(answer, draw):
-    """heads, weight and bias receive the gradients that the formula gives."""
-    seen = answer.observe("mix_gradients", **heads_and_w_o(draw, 2, 3, 4, 2, 5), direction=draw.normal(2, 4, 5))
+    """heads, weight and bias receive the gradients that the formula gives, from the output and from the parts alone."""
+    given = heads_and_w_o(draw, 2, 3, 4, 2, 5)
+    seen = answer.observe("mix_gradients", **given, direction=draw.normal(2, 4, 5))
     gradients(seen, "heads", "weight", "bias")
+    seen = answer.observe("mix_gradients_of_parts", **given, direction=draw.normal(2, 3, 4, 5))
+    gradients(seen, "heads", "weight")
 
 
 @stage("side effects", points=0.5, hint="`+=` writes into the tensor on its left. Is that one of the arguments?")

@@ -79,21 +79,24 @@ def test_self_attention(answer, draw):
     hint="W_Q takes query, W_K takes key, W_V takes value. Keys may be more or fewer than queries.",
 )
 def test_query_key_and_value_from_different_sources(answer, draw):
-    """query, key and value may differ, and Tq from Tk; h = 3 heads of d_k = 4; inputs need not be contiguous."""
-    seen = answer.observe(
-        "module_scattered", h=3, **four_linears(draw, 12), **query_key_value(draw, 2, queries=3, keys=5, d_k=12)
-    )
+    """query, key and value may differ, and Tq from Tk; h = 3 heads of d_k = 4; inputs need not be contiguous. mha(x, memory, memory) works as well."""
+    given = four_linears(draw, 12)
+    seen = answer.observe("module_scattered", h=3, **given, **query_key_value(draw, 2, queries=3, keys=5, d_k=12))
     same_output(seen)
     seen.same("output_scattered", axes=OUTPUT)
+    seen = answer.observe("module_objects", h=3, **given, x=draw.normal(2, 3, 12), memory=draw.normal(2, 3, 12))
+    seen.same("output for (x, x, x)", "output for (x, memory, memory)", axes=OUTPUT)
 
 
 @stage("values", points=1, hint="Use h and d_k = d_model // h everywhere, and no number of your own.")
 def test_other_numbers_of_heads(answer, draw):
-    """One head, heads of width 1, and as many heads as sentences; one sentence alone."""
+    """One head, heads of width 1, and as many heads as sentences; one sentence alone; one query beside four keys."""
     for h, d_model, batch in ((1, 4, 2), (3, 3, 3), (2, 4, 1)):
         x = draw.normal(batch, 4, d_model)
         seen = answer.observe("module_call", h=h, **four_linears(draw, d_model), query=x, key=x, value=x)
         same_output(seen)
+    one = query_key_value(draw, 2, queries=1, keys=4, d_k=4)
+    same_output(answer.observe("module_call", h=2, **four_linears(draw, 4), **one))
 
 
 @stage("values", points=0.5, hint="No head is special: each uses its own block of each linear, and nothing else.")
@@ -167,7 +170,7 @@ def test_all_heads_share_the_mask(answer, draw):
 
 @stage("mask", points=0.5, hint="The mask may have 1 where others have B or Tq; broadcasting does the rest.")
 def test_masks_of_every_shape(answer, draw):
-    """Masks (1, 1, Tk), (1, Tq, Tk), (B, Tq, Tk), bool, int or float."""
+    """Masks (1, 1, Tk), (1, Tq, Tk), (B, Tq, Tk), bool, int or float; also for one sentence, for one query, and as mha(x, x, x, mask)."""
     masks = {
         "output for a bool mask (1, 1, 5)": draw.mask(1, 1, 5),
         "output for an int mask (1, 3, 5)": draw.mask(1, 3, 5).long(),
@@ -178,6 +181,16 @@ def test_masks_of_every_shape(answer, draw):
     )
     for name in masks:
         seen.same(name, axes=OUTPUT)
+    given = four_linears(draw, 6)
+    x, memory = draw.normal(1, 4, 6), draw.normal(1, 5, 6)
+    causal, padding = torch.ones(1, 4, 4).tril().bool(), first_tokens(3, tokens=5)
+    seen = answer.observe(
+        "module_objects", h=2, **given, x=x, memory=memory, x_mask=causal, memory_mask=padding
+    )
+    seen.same("output for (x, x, x)", "output for (x, memory, memory)", axes=OUTPUT)
+    one = query_key_value(draw, 2, queries=1, keys=4, d_k=6)
+    seen = answer.observe("module_call", h=2, **given, **one, mask=first_tokens(3, 2, tokens=4))
+    same_output(seen)
 
 
 @stage("mask", points=0.5, hint="Hand the mask on to attention.")
@@ -208,16 +221,13 @@ def test_what_stands_at_a_forbidden_token_never_matters(answer, draw):
     hint="Each linear is used once and is a parameter. No .detach(), no .data, no NumPy on the way.",
 )
 def test_gradients_reach_inputs_and_parameters(answer, draw):
-    """query, key, value and the weights and biases of all four linears receive the gradients that the formula gives."""
-    seen = answer.observe(
-        "module_gradients",
-        h=3,
-        **four_linears(draw, 6),
-        **query_key_value(draw, 2, queries=3, keys=4, d_k=6),
-        mask=first_tokens(4, 2, tokens=4),
-        direction=draw.normal(2, 3, 6),
-    )
-    gradients(seen, "query", "key", "value", "W_Q", "b_Q", "W_K", "W_V", "b_V", "W_O", "b_O")
+    """query, key, value and all weights and biases receive the gradients that the formula gives, with and without a mask; with dropout in training they receive some."""
+    given = {**four_linears(draw, 6), **query_key_value(draw, 2, queries=3, keys=4, d_k=6)}
+    given["direction"] = draw.normal(2, 3, 6)
+    for mask in (first_tokens(4, 2, tokens=4), None):
+        seen = answer.observe("module_gradients", h=3, **given, mask=mask)
+        gradients(seen, "query", "key", "value", "W_Q", "b_Q", "W_K", "W_V", "b_V", "W_O", "b_O")
+    gradients(answer.observe("module_gradients_in_training", h=3, **given, dropout=0.5))
 
 
 @stage(
@@ -245,9 +255,13 @@ def test_arguments_and_parameters_stay_as_they_were(answer, draw):
     unchanged(seen)
 
 
-@stage("side effects", points=0.5, hint="In __init__: self.h = h, and self.d_k = d_model // h.")
+@stage(
+    "side effects",
+    points=0.5,
+    hint="In __init__: self.h = h, self.d_k = d_model // h, and self.dropout = nn.Dropout(dropout).",
+)
 def test_h_and_d_k_are_kept(answer):
-    """`h` is the number of heads and `d_k` the width of one: 12 wide, 3 heads, so d_k is 4."""
+    """`h` is the number of heads and `d_k` the width of one: 12 wide, 3 heads, so d_k is 4. `dropout` is an nn.Dropout of the share asked for, or of 0.1."""
     seen = answer.observe("module_sizes", sizes=[[3, 12], [2, 10]])
     for size, h, d_k in (("12 / 3", 3, 4), ("10 / 2", 2, 5)):
         for name, value in (("h", h), ("d_k", d_k)):
@@ -257,6 +271,14 @@ def test_h_and_d_k_are_kept(answer):
                 expected=_("`{name}` = {value} for d_model / h = {size}").format(name=name, value=value, size=size),
                 got=came,
             )
+    seen = answer.observe("module_dropout", asked=[0.3])
+    for asked, kept in (("default", "nn.Dropout(0.1)"), ("0.3", "nn.Dropout(0.3)")):
+        came, call = seen.text(asked), "(h, d_model)" if asked == "default" else f"(h, d_model, dropout={asked})"
+        seen.law(
+            came == kept,
+            expected=_("`dropout` = {value} after MultiHeadedAttention{call}").format(value=kept, call=call),
+            got=came,
+        )
 
 
 @stage(
@@ -317,17 +339,17 @@ def test_no_dropout_in_evaluation(answer, draw):
     "train/eval", points=0.5, hint="Give self.dropout, an nn.Dropout(dropout), to attention. It acts on the weights, before they meet the values."
 )
 def test_dropout_on_the_weights_in_training(answer, draw):
-    """With dropout = 0.2 in training, each weight is either 0 or 1.25 times as large, and the output is made with them; with a mask as well."""
+    """With dropout = 0.5 in training, each weight is either 0 or twice as large, and the output is made with them; with a mask as well."""
     given = four_linears(draw, 6)
     x = draw.normal(2, 8, 6)
     for mask in (None, first_tokens(8, 6, tokens=8)):
-        seen = answer.observe("module_training", h=3, **given, x=x, dropout=0.2, mask=mask)
+        seen = answer.observe("module_training", h=3, **given, x=x, dropout=0.5, mask=mask)
         seen.same_shape("attn", "output")
         attn, still = seen.tensor("attn"), seen.reference["attn_in_evaluation"]
         dropped, allowed = (attn == 0) & (still != 0), int((still != 0).sum())
         seen.law(
-            close(attn, torch.where(dropped, 0.0, still / (1 - 0.2))) and 0 < int(dropped.sum()) < allowed,
-            expected=_("some weights 0 and all others 1.25 times as large"),
+            close(attn, torch.where(dropped, 0.0, still / (1 - 0.5))) and 0 < int(dropped.sum()) < allowed,
+            expected=_("some weights 0 and all others twice as large"),
             got=_("{zeros} of {all} weights 0").format(zeros=int(dropped.sum()), all=allowed),
         )
         w, b = given["weights"].double(), given["biases"].double()

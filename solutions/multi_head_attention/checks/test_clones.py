@@ -19,8 +19,9 @@ def linear(draw):
     clears="As many linears come back as N asks for.",
 )
 def test_n_copies(answer, draw):
-    """`clones(linear, 3)` holds 3 linears."""
-    answer.observe("clone_list", **linear(draw), N=3).same_plain("linears")
+    """`clones(linear, 3)` holds 3 linears, and `clones(linear, 1)` holds 1."""
+    for number in (3, 1):
+        answer.observe("clone_list", **linear(draw), N=number).same_plain("linears")
 
 
 @stage(
@@ -40,7 +41,7 @@ def test_copies_start_out_equal_to_the_module(answer, draw):
 
 @stage(
     "values",
-    points=2.5,
+    points=2,
     hint="copy.deepcopy makes new memory; a second name or copy.copy does not. Is module itself in your list?",
     blames="So the fault lies in what they share: a whole object, or the memory of a weight or of a bias.",
     clears="Training one linear moves no other.",
@@ -107,6 +108,21 @@ def test_a_module_finds_the_copies(answer, draw):
 def test_the_module_stays_as_it_was(answer, draw):
     """`module` holds the same numbers after the call, can be trained, and is in training mode as before."""
     unchanged(answer.observe("clone_side_effects", **linear(draw), N=3))
+
+
+@stage(
+    "side effects",
+    points=0.5,
+    hint="copy.deepcopy keeps all that a module is. Change nothing on the copy.",
+    blames="The copies hold the right numbers, so the fault lies in what else belongs to a module: its mode, and what is frozen or tied in it.",
+)
+def test_copies_are_in_the_modules_condition(answer, draw):
+    """Copies are in the mode of the module. What is frozen stays frozen, two parts with one weight still have one, and a linear without a bias has none."""
+    seen = answer.observe("clone_condition", weight=draw.normal(2, 2), bias=draw.normal(2), N=2)
+    for name in ("a module in evaluation", "a module in training"):
+        seen.same_plain(
+            f"parameters of {name}", f"parts of {name} in training", f"parameters of {name} that are frozen"
+        )
 
 
 @stage(

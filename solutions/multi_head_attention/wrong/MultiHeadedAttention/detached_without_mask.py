@@ -1,0 +1,17 @@
+# misconception: gradient-cut
+# Without a mask, queries and keys are detached.
+class MultiHeadedAttention(nn.Module):
+    def __init__(self, h, d_model, dropout=0.1):
+        super().__init__()
+        assert d_model % h == 0
+        self.h, self.d_k = h, d_model // h
+        self.linears = clones(nn.Linear(d_model, d_model), 4)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value, mask=None):
+        q, k, v = (split_heads(linear(x), self.h) for linear, x in zip(self.linears, (query, key, value)))
+        if mask is None:
+            x, self.attn = attention(q.detach(), k.detach(), v, dropout=self.dropout)
+        else:
+            x, self.attn = attention(q, k, v, mask=mask.unsqueeze(1), dropout=self.dropout)
+        return self.linears[3](x.transpose(1, 2).flatten(2))

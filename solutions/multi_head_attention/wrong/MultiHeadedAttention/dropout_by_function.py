@@ -1,0 +1,15 @@
+# misconception: dropout-not-kept
+# F.dropout with a number of its own: no attribute `dropout`.
+class MultiHeadedAttention(nn.Module):
+    def __init__(self, h, d_model, dropout=0.1):
+        super().__init__()
+        assert d_model % h == 0
+        self.h, self.d_k, self.p = h, d_model // h, dropout
+        self.linears = clones(nn.Linear(d_model, d_model), 4)
+
+    def forward(self, query, key, value, mask=None):
+        if mask is not None:
+            mask = mask.unsqueeze(1)
+        q, k, v = (split_heads(linear(x), self.h) for linear, x in zip(self.linears, (query, key, value)))
+        x, self.attn = attention(q, k, v, mask=mask, dropout=lambda w: F.dropout(w, self.p, self.training))
+        return self.linears[3](x.transpose(1, 2).flatten(2))
