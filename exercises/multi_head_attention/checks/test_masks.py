@@ -21,8 +21,10 @@ def sentences(draw, lengths, tokens, pad):
     clears="The shape of the mask is right.",
 )
 def test_one_row_per_sentence(answer, draw):
-    """Tokens (2, 4) give a mask (2, 1, 4)."""
+    """Tokens (2, 4) give a mask (2, 1, 4); tokens (1, 4), (2, 1) and (1, 1) give (1, 1, 4), (2, 1, 1) and (1, 1, 1)."""
     answer.observe("pad", tokens=sentences(draw, (3, 2), 4, 0), pad=0).same_shape("mask", axes="B 1 T")
+    for batch, tokens in ((1, 4), (2, 1), (1, 1)):
+        answer.observe("pad_sizes", tokens=sentences(draw, (1,) * batch, tokens, 0), pad=0).same_plain("sizes")
 
 
 @stage(
@@ -46,13 +48,16 @@ def test_true_for_every_token_but_the_padding(answer, draw):
     blames="So the fault lies in what is taken for granted: which number fills up, or where in a sentence it stands.",
 )
 def test_any_number_may_be_the_padding(answer, draw):
-    """pad may be 1 or 7, and may stand anywhere in a sentence: padding on the left is padding too."""
+    """pad may be 1, 7, 50256 or -100, and may stand anywhere in a sentence: padding on the left is padding too."""
     answer.observe("pad", tokens=sentences(draw, (4, 1, 2), 5, 1), pad=1).same("mask", axes="B 1 T")
     tokens = sentences(draw, (3, 2), 5, 2)
     left = torch.where(tokens == 2, 7, torch.where(tokens == 7, 0, tokens)).flip(1)
     left[:, -1] = 3  # a word below pad
     left[0, -2] = 0  # a word that is the padding elsewhere
     answer.observe("pad", tokens=left, pad=7).same("mask", axes="B 1 T")
+    large = torch.tensor([[50257, 50256, 50255], [50255, 50250, 50256]])  # words and padding as GPT-2 counts them
+    answer.observe("pad", tokens=large, pad=50256).same("mask", axes="B 1 T")
+    answer.observe("pad", tokens=sentences(draw, (3, 2), 4, -100), pad=-100).same("mask", axes="B 1 T")
 
 
 @stage(
@@ -111,9 +116,11 @@ def test_one_table_for_all_sentences(answer):
     blames="So the fault lies in which side of the diagonal is True, in the diagonal itself, or in a size that is written down.",
 )
 def test_no_query_looks_ahead(answer, draw):
-    """Query i may look at the keys 0 to i: query 0 at one key, query 3 at four. Sizes 1 and 7 work as well."""
+    """Query i may look at the keys 0 to i: query 0 at one key, query 3 at four. Sizes 1, 7 and 260 work as well."""
     for size in (4, 1, 7, draw.choice((5, 6, 8, 9, 10, 11))):
         answer.observe("causal", size=size).same("mask", axes="1 query key")
+    seen = answer.observe("causal_large", size=260)  # no larger: who fills it cell by cell has 2 seconds for all
+    seen.same_plain("sizes", "keys of query 0", "keys of query 130", "keys of query 259", "keys of all queries")
 
 
 @stage(
@@ -150,14 +157,16 @@ def test_the_causal_mask_lies_on_the_device_asked_for(answer):
     clears="The new axis stands in the right place.",
 )
 def test_an_axis_for_the_heads(answer, draw):
-    """(2, 1, 5) becomes (2, 1, 1, 5); (1, 4, 5) becomes (1, 1, 4, 5); (2, 4, 5) becomes (2, 1, 4, 5)."""
-    for shape, axes in (((2, 1, 5), "B 1 1 Tk"), ((1, 4, 5), "1 1 Tq Tk"), ((2, 4, 5), "B 1 Tq Tk")):
+    """(2, 1, 5) becomes (2, 1, 1, 5); (1, 4, 5) becomes (1, 1, 4, 5); (2, 4, 5) becomes (2, 1, 4, 5); (1, 1, 5) becomes
+    (1, 1, 1, 5).
+    """
+    for shape, axes in (((2, 1, 5), "B 1 1 Tk"), ((1, 4, 5), "1 1 Tq Tk"), ((2, 4, 5), "B 1 Tq Tk"), ((1, 1, 5), "")):
         answer.observe("share", mask=draw.mask(*shape)).same_shape("mask", axes=axes)
 
 
 @stage(
     "values",
-    points=2,
+    points=1.5,
     of="share_across_heads",
     hint="Only the shape changes; every sentence keeps its own mask.",
     blames="So the fault lies in cells that are changed, or moved to another sentence or another query.",
@@ -192,3 +201,15 @@ def test_the_mask_keeps_its_dtype(answer, draw):
     """A bool mask stays bool, an int mask int, a float mask float."""
     for dtype in (torch.bool, torch.int64, torch.float32):
         dtypes(answer.observe("share_kind", mask=draw.mask(2, 4, 5).to(dtype)), "mask")
+
+
+@stage(
+    "device",
+    points=0.5,
+    chapter="devices",
+    of="share_across_heads",
+    hint="A new tensor lies on the CPU unless it is given `device=mask.device`. `unsqueeze` needs none.",
+)
+def test_the_shared_mask_lies_where_the_mask_lies(answer, draw):
+    """No operation mixes devices, and the mask for all heads lies on the device of `mask`."""
+    one_device(answer.observe("share_on_meta", mask=draw.mask(2, 4, 5)))
