@@ -157,9 +157,7 @@ def test_the_causal_mask_lies_on_the_device_asked_for(answer):
     clears="The new axis stands in the right place.",
 )
 def test_an_axis_for_the_heads(answer, draw):
-    """(2, 1, 5) becomes (2, 1, 1, 5); (1, 4, 5) becomes (1, 1, 4, 5); (2, 4, 5) becomes (2, 1, 4, 5); (1, 1, 5) becomes
-    (1, 1, 1, 5).
-    """
+    """(2, 1, 5) becomes (2, 1, 1, 5); (1, 4, 5) becomes (1, 1, 4, 5); (2, 4, 5) becomes (2, 1, 4, 5); (1, 1, 5) becomes (1, 1, 1, 5)."""
     for shape, axes in (((2, 1, 5), "B 1 1 Tk"), ((1, 4, 5), "1 1 Tq Tk"), ((2, 4, 5), "B 1 Tq Tk"), ((1, 1, 5), "")):
         answer.observe("share", mask=draw.mask(*shape)).same_shape("mask", axes=axes)
 
