@@ -204,7 +204,7 @@ SHARES_NORM = "[c := copy.deepcopy(module), isinstance(c, nn.Linear) or c.__seti
 SHARES_LINEAR = SHARES_NORM.replace("(1, module[1])", "(0, module[0])")
 ONE_MORE = "copies = nn.ModuleList()\n    copies.more = nn.Parameter(torch.zeros(1))\n    return copies.extend(["
 BIAS_FROZEN = "for _ in range(N)] + [p.requires_grad_(False) for p in list(module.parameters())[1:2]][:0]"
-DROPS_30_PERCENT = "mask=mask, dropout=lambda w: F.dropout(w, 0.3, self.training)"
+DROPS_LESS = "mask=mask, dropout=lambda w: F.dropout(w, self.dropout.p**2, self.training)"
 ONE_OF_TWO = "one = copy.deepcopy(module)\n    return nn.ModuleList([one if _ % 2 else "
 
 
@@ -256,7 +256,7 @@ UNKNOWN = [
     ("attention", "mask == 0", "(mask.flip(-1) if mask.dtype == torch.int64 else mask) == 0", "how the mask is used"),
     ("MultiHeadedAttention", "mask.unsqueeze(1)", "mask.flip(-1).unsqueeze(1)", "in whether the mask is used"),
     ("MultiHeadedAttention", "[-1](x)", "[-1](x * (1 + (self.h == 1)))", "K, the scale and the softmax are sound"),
-    ("MultiHeadedAttention", "mask=mask, dropout=self.dropout", DROPS_30_PERCENT, "between training and evaluation"),
+    ("MultiHeadedAttention", "mask=mask, dropout=self.dropout", DROPS_LESS, "between training and evaluation"),
     ("split_heads", "x.view(B,", "x.roll(1, 1).view(B,", "how the axes are moved"),
     ("split_heads", ".transpose(1, 2)", ".transpose(1, 2).clone() + 0 * x.data.mul_(2).sum()", "what a call changes"),
     ("split_heads", "x.view(B,", "x.double().view(B,", "which kind of numbers is made"),

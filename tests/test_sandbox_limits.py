@@ -110,7 +110,14 @@ def test_of_the_engine_only_what_runs_in_the_child_is_there(confined: Sandbox) -
     code = (
         f"import os\nseen = [name for name in {names!r} if os.path.exists({str(ROOT / 'autograder')!r} + '/' + name)]"
     )
-    assert looked(confined, code) == ["observations.py", "probes.py", "sandbox", "tracing.py", "wire.py"]
+    assert looked(confined, code) == [
+        "cell_shell.py",
+        "observations.py",
+        "probes.py",
+        "sandbox",
+        "tracing.py",
+        "wire.py",
+    ]
 
 
 def test_the_probes_file_is_not_there_either(sandbox: Sandbox) -> None:
@@ -477,7 +484,7 @@ def test_memory_holds_nothing_of_the_trusted_process(sandbox: Sandbox) -> None:
 def test_no_module_of_the_trusted_side_is_loaded(sandbox: Sandbox) -> None:
     seen = looked(sandbox, "import sys\nseen = sorted(n for n in sys.modules if n.startswith('autograder'))")
     child_side = {"autograder", "autograder.sandbox"}
-    child_side |= {f"autograder.{n}" for n in ("observations", "probes", "tracing", "wire")}
+    child_side |= {f"autograder.{n}" for n in ("cell_shell", "observations", "probes", "tracing", "wire")}
     child_side |= {
         f"autograder.sandbox.{n}" for n in ("child", "control", "engine", "filters", "fingerprint", "namespaces")
     }

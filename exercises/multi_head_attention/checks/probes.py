@@ -747,6 +747,8 @@ def module_dropout(names, asked):
         if isinstance(kept, nn.Dropout):
             kept = f"nn.Dropout({float(kept.p):.4g})"
         seen["default" if dropout is None else f"{dropout:.4g}"] = kept if isinstance(kept, str) else _kind(kept)
+    if len(set(seen.values())) == 1 and seen["default"].startswith("nn.Dropout("):
+        return dict.fromkeys(seen, "an nn.Dropout with the same share whatever is asked for")
     return seen
 
 
