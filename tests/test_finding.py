@@ -65,7 +65,8 @@ def test_where_all_files_have_the_released_name_the_folders_name_the_students(tm
     assert students(tmp_path / "class" / "ann" / "demo.ipynb", bob) == ["ann", "bob"]
     assert students(bob) == students(bob, bob) == [NAME]
     put(tmp_path / "class" / "eve.ipynb")
-    assert students(tmp_path / "class") == ["ann", "bob", "eve"]
+    put(tmp_path / "class" / "kim" / "demo (2).ipynb")
+    assert students(tmp_path / "class") == ["ann", "bob", "eve", "kim"]
     with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
         archive.writestr("class/ann/demo.ipynb", "A")
         archive.writestr("class/bob/demo.ipynb", "B")
@@ -192,9 +193,16 @@ def test_a_damaged_file_in_a_zip_costs_its_own_student(tmp_path: Path, method: i
 def test_in_nbgraders_tree_a_notebook_one_folder_too_high_is_not_lost(tmp_path: Path) -> None:
     put(tmp_path / "submitted" / "s1" / NAME / "demo.ipynb")
     put(tmp_path / "submitted" / "s2" / "demo.ipynb")
-    put(tmp_path / "submitted" / "s2" / "another" / "demo.ipynb")
-    put(tmp_path / "submitted" / "s3" / "another.ipynb")
-    assert students(tmp_path / "submitted") == ["s1", "s2"]
+    put(tmp_path / "submitted" / "s1" / "another" / "demo.ipynb")
+    put(tmp_path / "submitted" / "s3" / "homework.ipynb")
+    put(tmp_path / "submitted" / "s4" / "wrong name" / "demo (1).ipynb")
+    put(tmp_path / "submitted" / "s5" / "another" / "other.ipynb")  # nothing of this assignment
+    put(tmp_path / "submitted" / "s6" / "answers.py")
+    (tmp_path / "submitted" / "s7.zip").write_bytes(zipped(demo="Z"))
+    found = {one.student: one for one in find([tmp_path / "submitted"], NAME)}
+    assert list(found) == ["s1", "s2", "s3", "s4", "s6", "s7"]
+    assert [one.student for one in found.values() if one.reason] == ["s6"] and "answers.py" in found["s6"].reason
+    assert found["s1"].path == tmp_path / "submitted" / "s1" / NAME / "demo.ipynb" and not found["s1"].flags
 
 
 def test_a_reason_is_one_line_whatever_the_files_are_called(tmp_path: Path) -> None:

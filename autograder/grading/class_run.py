@@ -119,8 +119,9 @@ def _done_before(
     except Unreadable:
         same = not result.sha256
     earlier = {exercise.name: exercise for exercise in result.exercises}
-    stands = result.status != "graded" or (
-        set(earlier) == set(assignment.by_name) and not stale_exercises(earlier, now, assignment)
+    stands = result.max_score == assignment.max_score and (
+        result.status != "graded"
+        or (set(earlier) == set(assignment.by_name) and not stale_exercises(earlier, now, assignment))
     )
     return result, same and stands
 

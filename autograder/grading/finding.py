@@ -17,7 +17,7 @@ import io
 import re
 import unicodedata
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -216,28 +216,45 @@ def _by_student(
         if parts[-1] == assignment:  # kept where it is empty: the student shall have a row
             tree.setdefault(parts[-2] if len(parts) > 1 else path.stem, [])
     loose = []
-    depths = set()  # where the students' folders stand
+    homes = set()  # the students' folders
     for file in files:
         if assignment in file.parts[:-1]:
             position = file.parts.index(assignment)
-            depths.add(position)
+            homes.add(file.parts[:position])
             tree.setdefault(file.parts[position - 1] if position else path.stem, []).append(file)
         elif not any(part.startswith(".") for part in file.parts[:-1]) and (file.is_notebook or file.name[0] != "."):
             loose.append(file)
+    if tree:
+        loose = _beside_the_tree(loose, assignment, homes, tree)
+        folders = []
     for student, own in tree.items():
         yield _Handed(_of_student(student, own, assignment))
-    if tree:  # what else lies in the students' folders is another assignment's
-        loose = [
-            file
-            for file in loose
-            if len(file.parts) == 1 or (_as_released(file, assignment) and len(file.parts) - 1 in depths)
-        ]
-        folders = []
     yield from _without_tree(loose, assignment, folders, others)
 
 
+def _beside_the_tree(
+    files: Sequence[File], assignment: str, homes: Collection[tuple[str, ...]], tree: dict[str, list[File]]
+) -> list[File]:
+    """Adds to the tree whose folder lacks that of the assignment. Returns the files that lie in no student's folder.
+
+    Theirs is what lies right in their folder, or has the released name in a folder of another; the rest of it, and what
+    lies beside the assignment's folder, is another assignment's.
+    """
+    depths = {len(home) for home in homes} - {0}
+    outside = []
+    for file in files:
+        home = next((file.parts[:depth] for depth in sorted(depths) if len(file.parts) > depth), None)
+        if home is None:
+            if () not in homes or len(file.parts) == 1:  # else they lie in the one student's folder
+                outside.append(file)
+        elif home not in homes and (len(file.parts) == len(home) + 1 or _as_released(file, assignment)):
+            tree.setdefault(home[-1], []).append(file)
+    return outside
+
+
 def _as_released(file: File, assignment: str) -> bool:
-    return file.is_notebook and file.stem == assignment
+    """Whether a notebook has the released name, if with a number that a browser added."""
+    return file.is_notebook and re.fullmatch(re.escape(assignment) + r"[ _-]?\(?\d{0,3}\)?", file.stem) is not None
 
 
 def _without_tree(
@@ -266,8 +283,8 @@ def _each_by_itself(files: Sequence[File], assignment: str, others: list[File]) 
     notebooks: set[tuple[str, str]] = set()
     for file in files:
         of_system = _loose(file)
-        as_released = file.stem == assignment and len(file.parts) > 1
-        student = of_system.found.student if of_system else file.parts[-2] if as_released else file.stem
+        in_own = len(file.parts) > 1 and (file.stem == assignment or _as_released(file, assignment))
+        student = of_system.found.student if of_system else file.parts[-2] if in_own else file.stem
         there = file.notebooks()
         if there:
             found = _found(student, file) if file.is_notebook else _of_student(student, [file], assignment)
