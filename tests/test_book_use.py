@@ -135,6 +135,7 @@ def test_the_notebook_that_trains_runs_alone(site, tmp_path):
     assert done.returncode == 0, done.stderr[-3000:]
 
 
+@pytest.mark.long
 def test_the_notebooks_that_need_a_module_take_the_readers_own(site, tmp_path):
     from autograder.solved import solved_notebook
 

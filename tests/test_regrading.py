@@ -230,6 +230,15 @@ def test_who_behaved_oddly_is_graded_whole(course: Course, tmp_path: Path, judge
     assert results["eva"].flags == flags
 
 
+def test_what_could_not_be_graded_follows_the_assignments_points(course: Course, tmp_path: Path) -> None:
+    before, _ = grade(course, tmp_path / "grades")
+    after = edit(course, "assignment.toml", "points = 4", "points = 5")
+    after = edit(after, "checks/test_Standardize.py", "points=2", "points=3")
+    results, told = grade(after, tmp_path / "grades")
+    assert (before["broken"].max_score, results["broken"].max_score) == (10, 11) and "broken" in told
+    assert {one.max_score for one in results.values()} == {11}
+
+
 @pytest.mark.long
 def test_an_exercise_left_out_goes_and_one_taken_back_is_new(course: Course, tmp_path: Path) -> None:
     path = course.root / "solutions" / NAME / "assignment.toml"

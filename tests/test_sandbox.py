@@ -542,6 +542,7 @@ def test_probes_that_cannot_be_loaded_are_named(tmp_path: Path, text: str, messa
         open_sandbox(tmp_path, unsandboxed=True)
 
 
+@pytest.mark.long  # a start of PyTorch for each child
 def test_a_system_that_cannot_fork_starts_each_child_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "can_fork", lambda: False)
     with opened(tmp_path, unsandboxed=True) as sandbox:
