@@ -138,6 +138,8 @@ def test_what_was_not_asked_for_alone_is_taken_for_a_misspelt_name(grader: Grade
     exercise = grader.assignment.by_name["MultiHeadedAttention"]
     near = judging.near_names(exercise, grader.rules, frozenset({"attention", "multi_headed_attention"}))
     assert near == {"MultiHeadedAttention": "multi_headed_attention"}
+    many = frozenset({"multi_headed_attention", *(f"multi_headed_{number}" for number in range(judging.MOST_NAMES))})
+    assert judging.near_names(exercise, grader.rules, many) == {}
 
 
 def test_check_leaves_the_kernels_random_numbers_and_names_alone(released: Path) -> None:

@@ -19,6 +19,7 @@ from autograder.observations import Death, Plain, Problem, Reply, Request
 from autograder.recordings import Recording, Take, WrongReplies, key
 from autograder.results import GATING_STAGES, STAGES, CheckResult, ExerciseResult, passed
 
+MOST_NAMES = 1000  # that a notebook defines; of more a child may tell, and comparing them takes its time
 Bank = Callable[[str], Sequence[WrongReplies]]
 
 
@@ -119,10 +120,13 @@ def _note(rule: Rule, difference: Difference) -> CheckResult:
 
 def near_names(exercise: Exercise, rules: Sequence[Rule], defined: frozenset[str]) -> dict[str, str]:
     """For each function of the exercise that is not there, a name that is and looks like it. Nobody asked for it."""
+    missing = [function for function in exercise.functions if function not in defined]
+    if not missing or len(defined) > MOST_NAMES:
+        return {}
     others = {name.casefold(): name for name in sorted(defined - {rule.of for rule in rules} - set(exercise.functions))}
     near = {}
-    for function in exercise.functions:
-        close = () if function in defined else difflib.get_close_matches(function.casefold(), others, 1, 0.75)
+    for function in missing:
+        close = difflib.get_close_matches(function.casefold(), others, 1, 0.75)
         if close:
             near[function] = others[close[0]]
     return near
