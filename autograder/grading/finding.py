@@ -109,11 +109,14 @@ def find(
     if roster is not None:
         there = {one.student for one in found}
         theirs: dict[str, list[File]] = {}
+        nobodys = []
         for file in others:
             student = roster.student(_normal(file.name.partition(".")[0]))
             if student and student not in there:
                 theirs.setdefault(student, []).append(file)
-        others = [file for file in others if not any(file in own for own in theirs.values())]
+            else:
+                nobodys.append(file)
+        others = nobodys
         found.extend(_without_notebook(student, own) for student, own in theirs.items())
         missing = [student for student in roster.students if student not in there and student not in theirs]
         found.extend(Found(student, Path(), reason=_("Nothing was handed in.")) for student in missing)
